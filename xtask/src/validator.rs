@@ -14,7 +14,7 @@ use crate::summary::Outcome;
 const PACKAGE: &str = "skills-ref==0.1.1";
 
 /// Fewer files than this mean that something was not found.
-const FEWEST: usize = 1_000;
+const MIN_FILES: usize = 1_000;
 
 /// Prints `valid` or `invalid` and the path for each folder with a SKILL.md below the argument. A file that makes the
 /// validator fail in another way than by a verdict does not pass it either.
@@ -53,8 +53,8 @@ pub(crate) fn compare(repository: &Repository) -> Result<Outcome> {
             differing.push(format!("{path}: {} there, {} here", word(*valid), word(*own)));
         }
     }
-    if compared < FEWEST {
-        bail!("only {compared} files were judged by both; there should be more than {FEWEST}");
+    if compared < MIN_FILES {
+        bail!("only {compared} files were judged by both; there should be more than {MIN_FILES}");
     }
     if !differing.is_empty() {
         bail!(

@@ -44,16 +44,16 @@ const GOAL: u64 = 60;
 const KEPT: usize = 8;
 
 /// The smallest output that is cleared, in bytes. Its replacement takes as much.
-const SMALLEST: usize = 256;
+const MIN_OUTPUT: usize = 256;
 
 /// How many messages must have come since the last time: a conversation whose last message is larger than the goal would be made
 /// shorter in vain before every turn.
 const PAUSE: usize = 3;
 
 /// Bytes of a token where no provider has counted yet, and between which bounds its count is believed.
-const USUAL: u64 = 4;
-const FEWEST: u64 = 2;
-const MOST: u64 = 8;
+const DEFAULT_TOKEN_BYTES: u64 = 4;
+const MIN_TOKEN_BYTES: u64 = 2;
+const MAX_TOKEN_BYTES: u64 = 8;
 
 /// How many finished skills are named after a cut. A conversation that has used more needs a summary, not a list.
 const CRUMBS: usize = 64;
@@ -103,21 +103,21 @@ impl Measure {
     pub(crate) fn new(frame: u64, measured: Option<Measured>) -> Self {
         let counted = measured.map(|Measured { bytes, tokens }| {
             let bytes = bytes.saturating_add(frame).max(1);
-            (tokens.clamp(bytes / MOST, bytes / FEWEST).max(1), bytes)
+            (tokens.clamp(bytes / MAX_TOKEN_BYTES, bytes / MIN_TOKEN_BYTES).max(1), bytes)
         });
         Self { frame, counted }
     }
 
     /// The tokens of a request with so many bytes of messages.
     pub(crate) fn tokens(&self, bytes: u64) -> u64 {
-        let (tokens, of) = self.counted.unwrap_or((1, USUAL));
+        let (tokens, of) = self.counted.unwrap_or((1, DEFAULT_TOKEN_BYTES));
         bytes.saturating_add(self.frame).saturating_mul(tokens).div_ceil(of)
     }
 
     /// How many bytes of messages so many tokens have room for. A frame that takes nearly all of it leaves a tenth all the same:
     /// without any messages there is no conversation.
     pub(crate) fn room(&self, tokens: u64) -> usize {
-        let (per, of) = self.counted.unwrap_or((1, USUAL));
+        let (per, of) = self.counted.unwrap_or((1, DEFAULT_TOKEN_BYTES));
         let all = tokens.saturating_mul(of) / per.max(1);
         usize::try_from(all.saturating_sub(self.frame).max(all / 10)).unwrap_or(usize::MAX)
     }
@@ -235,7 +235,7 @@ impl Plan {
                     return saved;
                 }
                 let is_skills = history.skills.iter().any(|skill| Arc::ptr_eq(&skill.text, &outcome.text));
-                if outcome.text.len() < SMALLEST || is_skills {
+                if outcome.text.len() < MIN_OUTPUT || is_skills {
                     continue;
                 }
                 let text = cleared(&outcome.text);

@@ -17,7 +17,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 
 /// How much of a call, a result or a decision a line shows, in characters. The log has the rest: `--json`.
-const MOST_SHOWN: usize = 200;
+const MAX_SHOWN: usize = 200;
 
 /// One line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -216,7 +216,7 @@ fn line(style: Style, text: impl Into<String>) -> Line {
 }
 
 fn short(text: &str) -> String {
-    shortened(text, MOST_SHOWN)
+    shortened(text, MAX_SHOWN)
 }
 
 fn first_line(text: &str) -> &str {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The largest file that is read. Real ones have a few kilobytes.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// The file below metier's data that has the last refusal.
 const LAST: &str = "last-refusal.json";
@@ -98,7 +98,7 @@ fn changed_lines(action: &Action) -> Vec<String> {
 /// What was refused last, if anything was.
 pub(crate) fn last_refusal(data: &Path) -> Result<Option<LastRefusal>> {
     let file = data.join(LAST);
-    let Some(bytes) = read_bounded(&file, MOST_BYTES).with_context(|| unreadable(&file))? else {
+    let Some(bytes) = read_bounded(&file, MAX_BYTES).with_context(|| unreadable(&file))? else {
         return Ok(None);
     };
     Ok(Some(serde_json::from_slice(&bytes).with_context(|| unreadable(&file))?))

@@ -24,10 +24,10 @@ use std::thread::{self, JoinHandle};
 
 /// The longest line that is kept while the agent works. A terminal gives 4,096 bytes at most; what is longer is pasted by
 /// something that is no terminal.
-const MOST_LINE: usize = 1 << 20;
+const MAX_LINE: usize = 1 << 20;
 
 /// How many messages wait at most. More is a file that was pasted by mistake.
-const MOST_WAITING: usize = 100;
+const MAX_WAITING: usize = 100;
 
 /// How long a question waits until the interrupt it read has been heard. It takes microseconds; where it is not heard at all, the
 /// answer is a no all the same.
@@ -113,7 +113,7 @@ fn forget_typed() {
 /// hold what was typed before.
 fn read_line(woken: &OwnedFd, mode: &AnswerMode) -> io::Result<String> {
     let (terminal, mut line, mut byte) = (stdin(), Vec::new(), [0_u8; 1]);
-    while line.last() != Some(&b'\n') && line.len() < MOST_LINE {
+    while line.last() != Some(&b'\n') && line.len() < MAX_LINE {
         let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(woken, PollFlags::IN)];
         match poll(&mut fds, None) {
             Ok(_) => {}
@@ -235,7 +235,7 @@ impl State {
     fn takes(&mut self, bytes: &[u8]) -> Vec<Taken> {
         let mut taken = Vec::new();
         for byte in bytes {
-            if self.line.len() < MOST_LINE {
+            if self.line.len() < MAX_LINE {
                 self.line.push(*byte);
             }
             if *byte == b'\n' {
@@ -252,7 +252,7 @@ impl State {
         if text.trim().is_empty() {
             return Taken::Nothing;
         }
-        if self.waiting.len() >= MOST_WAITING {
+        if self.waiting.len() >= MAX_WAITING {
             return Taken::TooMany;
         }
         self.waiting.push_back(text.to_owned());
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn too_many_are_dropped_and_said() {
         let mut state = State::default();
-        for number in 1..=MOST_WAITING {
+        for number in 1..=MAX_WAITING {
             assert_eq!(state.take("x\n"), Taken::Waits(number));
         }
         assert_eq!(state.take("x\n"), Taken::TooMany);

@@ -51,7 +51,7 @@ struct Talking {
 }
 
 /// How much of a line without an end is kept: more than any terminal shows.
-const LONGEST_LINE: usize = 4 * 1024;
+const MAX_LINE: usize = 4 * 1024;
 
 impl State {
     fn talking(&mut self, session: SessionId, parent: Option<SessionId>) -> &mut Talking {
@@ -73,7 +73,7 @@ impl State {
     /// Takes what a program wrote; the line that it is at now, or the last one that it ended. A carriage return begins a line
     /// anew, as programs that count use it.
     fn takes(&mut self, text: &str) -> &str {
-        if self.written.len() > LONGEST_LINE || self.written.ends_with(['\n', '\r']) {
+        if self.written.len() > MAX_LINE || self.written.ends_with(['\n', '\r']) {
             self.written.clear();
         }
         self.written.push_str(text);
@@ -276,7 +276,7 @@ mod tests {
         ] {
             assert_eq!(state.takes(piece), expect, "{piece:?}");
         }
-        state.takes(&"x".repeat(2 * LONGEST_LINE));
+        state.takes(&"x".repeat(2 * MAX_LINE));
         assert_eq!(state.takes("y"), "y", "a line without an end is not kept for good");
     }
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) const QUESTION_MARK: char = '◆';
 
 /// The size of a terminal that does not say how large it is.
-const USUAL_SIZE: (usize, usize) = (80, 24);
+const DEFAULT_SIZE: (usize, usize) = (80, 24);
 
 /// Whether the cursor is in the middle of a line. Changed only under the lock.
 static IS_MID_LINE: AtomicBool = AtomicBool::new(false);
@@ -112,7 +112,7 @@ pub(crate) fn size() -> (usize, usize) {
         Some((usize::from(size.ws_col), usize::from(size.ws_row)))
     };
     let (columns, rows) = of(rustix::stdio::stderr()).unwrap_or_default();
-    (if columns == 0 { USUAL_SIZE.0 } else { columns }, if rows == 0 { USUAL_SIZE.1 } else { rows })
+    (if columns == 0 { DEFAULT_SIZE.0 } else { columns }, if rows == 0 { USUAL_SIZE.1 } else { rows })
 }
 
 /// A foreign text as one line that does nothing but being seen.

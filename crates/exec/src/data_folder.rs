@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use metier_files::{FileDigest, private_folder};
 
 /// The longest part of a path that is made of a name. File systems take 255 bytes; the digest needs its share.
-const LONGEST: usize = 120;
+const MAX_PART: usize = 120;
 
 /// How much of a digest tells two names or two projects apart: 64 bits, where a user has a few thousand of either.
 const DIGITS: usize = 16;
@@ -59,8 +59,8 @@ fn plain(text: &str) -> String {
         // No byte is escaped like this.
         return "%".to_owned();
     }
-    if plain.len() > LONGEST {
-        plain.truncate(LONGEST);
+    if plain.len() > MAX_PART {
+        plain.truncate(MAX_PART);
         plain.push_str("%d");
         plain.push_str(&digest(text.as_bytes()));
     }

@@ -16,7 +16,7 @@ use metier_sandbox::{Clock, GATEWAY, Network, Profile};
 use metier_secret::Redactor;
 
 /// How many events of one call are kept. A script that makes more contacts is counted on, not listed.
-const MOST_EVENTS: usize = 1000;
+const MAX_EVENTS: usize = 1000;
 
 /// Asks a person about a host, or about changes, while a process waits.
 pub trait HostApprover: Send + Sync {
@@ -64,7 +64,7 @@ impl NetworkContacts {
             event,
             Event::Refused { .. } | Event::Failed { .. } | Event::Ended { .. } | Event::Malformed { .. }
         );
-        if is_end && self.events.len() < MOST_EVENTS {
+        if is_end && self.events.len() < MAX_EVENTS {
             self.events.push(event.clone());
         } else if is_end {
             self.more += 1;

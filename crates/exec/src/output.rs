@@ -16,7 +16,7 @@ pub(crate) const MODEL_HEAD: usize = 16 * 1024;
 pub(crate) const MODEL_TAIL: usize = 16 * 1024;
 
 /// How many names of hidden files a note lists.
-const MOST_NAMES: usize = 5;
+const MAX_NAMES: usize = 5;
 
 /// One stream as a model gets it: beginning and end, with a line between that says how much is missing.
 pub(crate) fn for_model(captured: &Captured) -> String {
@@ -273,8 +273,8 @@ pub(crate) fn notes(report: &Report) -> Vec<String> {
     let masked = &report.containment.masked;
     if !masked.is_empty() {
         let names: Vec<String> =
-            masked.iter().take(MOST_NAMES).map(|path| format!("`{}`", path.display())).collect();
-        let more = masked.len().saturating_sub(MOST_NAMES);
+            masked.iter().take(MAX_NAMES).map(|path| format!("`{}`", path.display())).collect();
+        let more = masked.len().saturating_sub(MAX_NAMES);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         notes.push(format!(
             "files of the project that look like secrets could not be opened: {}{more}",

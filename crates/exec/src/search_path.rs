@@ -32,10 +32,10 @@ pub const TOOLS: &[&str] = &[
 const LOCAL: &[&str] = &["/usr/local"];
 
 /// How many names of a folder of programs are looked at; a large one has a few thousand.
-const MOST_NAMES: usize = 20_000;
+const MAX_NAMES: usize = 20_000;
 
 /// The most links one program may stand behind. The kernel follows 40; real chains have three.
-const MOST_LINKS: usize = 16;
+const MAX_LINKS: usize = 16;
 
 /// The search path of the user, as values: nothing here reads the environment.
 #[derive(Clone, Debug)]
@@ -194,7 +194,7 @@ impl SearchPath {
         let file = seen.real(file.parent()?)?.join(file.file_name()?);
         let mut program = Program { file: file.clone(), shown: Vec::new(), notes: Vec::new() };
         let mut hop = file;
-        for _ in 0..MOST_LINKS {
+        for _ in 0..MAX_LINKS {
             let target = link_target(&hop);
             let is_there = self.show(&hop, target.is_some(), &mut program, seen);
             let Some(target) = target else {
@@ -270,7 +270,7 @@ impl SearchPath {
         let names: Vec<&str> = TOOLS.iter().chain(more).copied().collect();
         let own = self.folders.iter().filter(|folder| !is_below(folder, SYSTEM) || is_below(folder, LOCAL));
         let listed: Vec<(&Path, Vec<&str>)> =
-            own.map(|folder| (folder.as_path(), which_in(folder, &names, MOST_NAMES))).collect();
+            own.map(|folder| (folder.as_path(), which_in(folder, &names, MAX_NAMES))).collect();
         let wanted = names.iter().filter(|name| listed.iter().any(|(_, names)| names.contains(name)));
         let found = wanted.filter_map(|name| {
             let may_have = |folder: &Path| {

@@ -63,10 +63,10 @@ impl Stamp {
     /// same time, so a stamp as young as a tick says nothing about what came after it.
     pub fn is_settled(&self, now: SystemTime) -> bool {
         /// Kernels count in steps of at most 10 milliseconds.
-        const TICK: Duration = Duration::from_millis(20);
+        const CLOCK_STEP: Duration = Duration::from_millis(20);
         /// File systems without fractions of a second count in whole ones or, FAT, in two.
         const COARSE: Duration = Duration::from_secs(2);
-        let tick = if self.changed.1 == 0 && self.modified.1 == 0 { COARSE } else { TICK };
+        let tick = if self.changed.1 == 0 && self.modified.1 == 0 { COARSE } else { CLOCK_STEP };
         let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(self.changed.0), u32::try_from(self.changed.1))
         else {
             return false;

@@ -22,7 +22,7 @@ use crate::connections::{ConnectionLimits, Connections};
 use crate::guard::{Guard, Refused};
 
 /// How long open connections get to end when the server does.
-const FAREWELL: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long accepting rests after it failed for want of descriptors or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -146,7 +146,7 @@ impl Site {
         }
         stopped.send_replace(true);
         let ended = async { while open.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(FAREWELL, ended).await;
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, ended).await;
         Ok(())
     }
 }

@@ -11,10 +11,10 @@ use subtle::ConstantTimeEq;
 const BYTES: usize = 32;
 
 /// The shortest token that is taken from a file. What is shorter was not made by us and could be guessed.
-const SHORTEST: usize = 32;
+const MIN_LENGTH: usize = 32;
 
 /// The largest file that is read as one.
-const MOST_BYTES: u64 = 4 << 10;
+const MAX_BYTES: u64 = 4 << 10;
 
 /// A word that a client has to bring. It is not shown by `Debug`, so that it does not end in a log.
 #[derive(Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub enum TokenError {
         source: io::Error,
     },
     /// Something else is in the file.
-    #[error("{} does not hold a token: it needs {SHORTEST} letters and digits or more; remove it to get a new one", .0.display())]
+    #[error("{} does not hold a token: it needs {MIN_LENGTH} letters and digits or more; remove it to get a new one", .0.display())]
     NotOne(PathBuf),
 }
 
@@ -51,7 +51,7 @@ impl Token {
 
     /// The token that is kept in a file, made if there is none. The file is its owner's alone afterwards, whatever it was before.
     pub fn kept_in(file: &Path) -> Result<Self, TokenError> {
-        match read_bounded(file, MOST_BYTES).map_err(|source| failed(file, source))? {
+        match read_bounded(file, MAX_BYTES).map_err(|source| failed(file, source))? {
             Some(bytes) => {
                 Self::parse(&bytes).ok_or_else(|| TokenError::NotOne(file.to_owned()))?.write(file)
             }
@@ -72,7 +72,7 @@ impl Token {
     fn parse(bytes: &[u8]) -> Option<Self> {
         let text = str::from_utf8(bytes).ok()?.trim();
         let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
-        (text.len() >= SHORTEST && is_plain).then(|| Self(text.to_owned()))
+        (text.len() >= MIN_LENGTH && is_plain).then(|| Self(text.to_owned()))
     }
 
     /// The word itself, for whoever configures a host.

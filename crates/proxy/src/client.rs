@@ -11,11 +11,11 @@ use crate::stop::{Stop, Woken};
 
 /// How long and how much a program that was refused may go on speaking. Closing at once would throw away the answer
 /// together with what it was still saying.
-const FAREWELL: Duration = Duration::from_secs(1);
-const FAREWELL_BYTES: usize = 256 * 1024;
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+const MAX_CLOSE_BYTES: usize = 256 * 1024;
 
 /// How much is read at a time.
-const PIECE: usize = 16 * 1024;
+const MAX_CHUNK: usize = 16 * 1024;
 
 /// Who speaks to the proxy, and what has been heard so far.
 pub(crate) struct Client<'a> {
@@ -42,7 +42,7 @@ impl<'a> Client<'a> {
 
     /// Hears at least one more byte.
     pub(crate) fn listen(&mut self) -> Result<(), Lost> {
-        let mut piece = [0; PIECE];
+        let mut piece = [0; MAX_CHUNK];
         loop {
             match (&*self.stream).read(&mut piece) {
                 Ok(0) => return Err(Lost::Closed),
@@ -62,7 +62,7 @@ impl<'a> Client<'a> {
     /// Says all of it.
     pub(crate) fn say(&self, mut bytes: &[u8]) -> Result<(), Lost> {
         // Answers are short, and a program that does not read them has had its time.
-        let until = Instant::now() + FAREWELL;
+        let until = Instant::now() + CLOSE_TIMEOUT;
         while !bytes.is_empty() {
             match (&*self.stream).write(bytes) {
                 Ok(sent) => bytes = &bytes[sent..],
@@ -79,7 +79,7 @@ impl<'a> Client<'a> {
         if self.say(bytes).is_err() || self.stream.shutdown(Shutdown::Write).is_err() {
             return;
         }
-        let (until, mut left, mut piece) = (Instant::now() + FAREWELL, FAREWELL_BYTES, [0; PIECE]);
+        let (until, mut left, mut piece) = (Instant::now() + CLOSE_TIMEOUT, MAX_CLOSE_BYTES, [0; MAX_CHUNK]);
         while left > 0 {
             match (&*self.stream).read(&mut piece) {
                 Ok(0) => return,

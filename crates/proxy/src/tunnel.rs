@@ -12,7 +12,7 @@ use crate::sieve::Sieve;
 use crate::stop::{Stop, Woken};
 
 /// How much is carried at a time. 512 connections have one each.
-const PIECE: usize = 64 * 1024;
+const MAX_CHUNK: usize = 64 * 1024;
 
 /// After how many bytes a direction gets a pipe to carry without copying. Most connections never come so far, and each
 /// pipe takes two file handles.
@@ -214,7 +214,7 @@ pub(crate) fn carry(
     over: Until,
     idle: Duration,
 ) -> Result<Ending, Refusal> {
-    let mut piece = vec![0; PIECE];
+    let mut piece = vec![0; MAX_CHUNK];
     let mut quiet_since = Instant::now();
     loop {
         let moved = up

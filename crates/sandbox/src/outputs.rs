@@ -8,10 +8,10 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, rea
 use rustix::io::Errno;
 
 /// How many entries are listed. What makes more is no result that anyone reads.
-const MOST: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 /// How deep folders are listed.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// What a call left in its scratch folder. The folder is held open and nobody can change it any more; it is gone when
 /// this is dropped.
@@ -129,7 +129,7 @@ impl Outputs {
             if hidden(&path) {
                 continue;
             }
-            if self.entries.len() == MOST {
+            if self.entries.len() == MAX_ENTRIES {
                 self.is_truncated = true;
                 return Ok(());
             }
@@ -143,7 +143,7 @@ impl Outputs {
             let size = if kind == OutputKind::File { u64::try_from(stat.st_size).unwrap_or(0) } else { 0 };
             self.entries.push(Output { path: path.clone(), kind, size });
             if kind == OutputKind::Folder {
-                if depth == DEEPEST {
+                if depth == MAX_DEPTH {
                     self.is_truncated = true;
                     continue;
                 }

@@ -19,10 +19,10 @@ pub(crate) use self::message::{
 };
 
 /// The most descriptors one message carries: the places of a view; a call has three streams.
-pub(crate) const MOST_DESCRIPTORS: usize = 64;
+pub(crate) const MAX_DESCRIPTORS: usize = 64;
 
 /// The longest message. The kernel takes at most 2 MiB of arguments and environment together, and a profile is smaller.
-const LONGEST: usize = 8 << 20;
+const MAX_MESSAGE: usize = 8 << 20;
 
 /// What came.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(crate) fn deliver(
     descriptors: &[BorrowedFd<'_>],
 ) -> io::Result<()> {
     let length = u32::try_from(bytes.len()).map_err(|_| Errno::MSGSIZE)?.to_le_bytes();
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut beside = SendAncillaryBuffer::new(&mut space);
     if !descriptors.is_empty() && !beside.push(SendAncillaryMessage::ScmRights(descriptors)) {
         return Err(Errno::MSGSIZE.into());
@@ -64,7 +64,7 @@ pub(crate) fn deliver(
 /// Waits for one message. `None` is the end: the other side is gone.
 pub(crate) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<Message>> {
     let mut length = [0; 4];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
     let got = {
         let mut parts = [IoSliceMut::new(&mut length)];
@@ -90,7 +90,7 @@ pub(crate) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<Message>> {
         return Ok(None);
     }
     let length = u32::from_le_bytes(length) as usize;
-    if length > LONGEST {
+    if length > MAX_MESSAGE {
         return Err(Errno::MSGSIZE.into());
     }
     let mut bytes = vec![0; length];

@@ -7,7 +7,7 @@ use crate::term::Term;
 use crate::words::Load;
 
 /// The longest word that is remembered, in bytes: one number holds it. Longer ones are rare, and are worked out each time.
-const LONGEST: usize = 16;
+const MAX_WORD: usize = 16;
 
 /// Slots, a power of two. Together they stay within the cache of one core; a word whose slot another one took is worked out again.
 const SLOTS: usize = 1 << 13;
@@ -21,14 +21,14 @@ impl Written {
     #[inline]
     pub(crate) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
         let length = end - start;
-        if length == 0 || length > LONGEST {
+        if length == 0 || length > MAX_WORD {
             return None;
         }
         // Sixteen bytes at once wherever the text has them; what stands behind the word is masked away.
-        let number = if let Some(chunk) = text[start..].first_chunk::<LONGEST>() {
-            u128::from_le_bytes(*chunk) & (u128::MAX >> (8 * (LONGEST - length)))
+        let number = if let Some(chunk) = text[start..].first_chunk::<MAX_WORD>() {
+            u128::from_le_bytes(*chunk) & (u128::MAX >> (8 * (MAX_WORD - length)))
         } else {
-            let mut chunk = [0; LONGEST];
+            let mut chunk = [0; MAX_WORD];
             chunk[..length].copy_from_slice(&text[start..end]);
             u128::from_le_bytes(chunk)
         };

@@ -23,14 +23,14 @@ const MAX_WORDS: usize = 300;
 
 /// Rarity is counted as if a root had at least so many skills: among three, a word that two of them share would weigh next
 /// to nothing.
-const LEAST_SKILLS: usize = 30;
+const MIN_SKILLS: usize = 30;
 
 /// How much more alike two skills must be where the name of one of them tells it: a request for that one says its name, one
 /// for the other may still be taken for it.
 const FIRMER: f32 = 0.1;
 
 /// In a smaller root nobody knows what is rare.
-const LEAST_ROOT: usize = 8;
+const MIN_ROOT: usize = 8;
 
 /// A word that no more than this share of a root has is rare there, in hundredths.
 const RARE: usize = 10;
@@ -153,7 +153,7 @@ impl<'a> Heads<'a> {
     /// Whether a head is so general that it fits everything: all of its words are everyday ones, and next to none of them is
     /// rare in this root.
     pub fn is_general(&self, skill: usize) -> bool {
-        let Some(head) = self.all.get(skill).filter(|_| self.all.len() >= LEAST_ROOT) else {
+        let Some(head) = self.all.get(skill).filter(|_| self.all.len() >= MIN_ROOT) else {
             return false;
         };
         let is_rare = |term: &Term| {
@@ -229,7 +229,7 @@ impl<'a> Heads<'a> {
 
 /// How much a word tells that `count` of so many skills have.
 pub(crate) fn rarity(count: usize, skills: usize) -> f32 {
-    let (count, skills) = (count as f32, skills.max(LEAST_SKILLS) as f32);
+    let (count, skills) = (count as f32, skills.max(MIN_SKILLS) as f32);
     (1.0 + (skills - count + 0.5) / (count + 0.5)).ln()
 }
 

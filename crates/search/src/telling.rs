@@ -17,10 +17,10 @@ const MAX_BODIES: usize = 96;
 const MAX_BODY: usize = 16 * 1024;
 
 /// The shortest word that is suggested; shorter ones are short forms that mean many things.
-const SHORTEST: usize = 4;
+const MIN_LETTERS: usize = 4;
 
 /// How often a word must stand in a text before it is what the text is about; a heading is enough.
-const LEAST_TIMES: usize = 3;
+const MIN_TIMES: usize = 3;
 
 /// What a word in a heading counts: a heading names what a part of the text is about.
 const HEADING: usize = 3;
@@ -69,7 +69,7 @@ impl Bodies {
         };
         let mut found: Vec<(f32, String)> = Vec::new();
         for (term, used) in Text::new(beginning(text.body)).words {
-            if used.times < LEAST_TIMES || everyday().contains(&term) || head.has(term) || is_others(&term) {
+            if used.times < MIN_TIMES || everyday().contains(&term) || head.has(term) || is_others(&term) {
                 continue;
             }
             let Some(written) = used.written() else { continue };
@@ -153,7 +153,7 @@ impl Used<'_> {
     /// The way it is mostly written, in lower case where that is a way at all; nothing where it is no word for people.
     fn written(&self) -> Option<String> {
         let whole: usize = self.forms.iter().map(|(_, times)| times).sum();
-        if whole < LEAST_TIMES {
+        if whole < MIN_TIMES {
             return None;
         }
         let is_low = |form: &str| form.chars().all(char::is_lowercase);
@@ -167,7 +167,7 @@ impl Used<'_> {
 /// Whether a word is one that a person would read as such. Pairs of characters are pieces of words.
 fn is_word(form: &str) -> bool {
     // What ends like `properly` says how, not what.
-    form.chars().count() >= SHORTEST
+    form.chars().count() >= MIN_LETTERS
         && !form.ends_with("ly")
         && form
             .chars()

@@ -28,7 +28,7 @@ impl Abstain {
 }
 
 /// Below this share of the request's weight it is chance that some words meet.
-const LEAST_COVERED: f32 = 0.08;
+const MIN_COVERED: f32 = 0.08;
 
 /// A sentence against that meets the request this much better than the best passage, with one more to keep short requests from
 /// deciding it by a single word.
@@ -41,7 +41,7 @@ const DENIED: f32 = 4.0;
 pub(crate) fn abstain(hits: &[Hit]) -> Option<Abstain> {
     let Some(Hit { parts, .. }) = hits.first() else { return Some(Abstain::Nothing) };
     let Parts { covered, passage, against, denied, .. } = *parts;
-    if covered < LEAST_COVERED {
+    if covered < MIN_COVERED {
         Some(Abstain::Weak)
     } else if against / (passage + 1.0) > AGAINST {
         Some(Abstain::Against)

@@ -39,6 +39,6 @@ pub use encoding::Encoding;
 pub use keyring::KeyringError;
 pub use owner::Owner;
 pub use redactor::{RedactedStream, Redactor, RedactorError};
-pub use secret::{COMFORTABLE, LONGEST, SHORTEST, Secret, SecretError};
+pub use secret::{COMFORTABLE, MAX_SECRET, MIN_SECRET, Secret, SecretError};
 pub use secret_name::{RESERVED, SecretName, SecretNameError};
 pub use vault::{KeptSecret, Place, Removed, Vault, VaultError, Was};

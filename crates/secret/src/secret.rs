@@ -6,13 +6,13 @@ use zeroize::Zeroizing;
 
 /// Fewer visible characters on every line are no secret: whoever takes them out of texts takes ordinary words out, and
 /// they can be guessed.
-pub const SHORTEST: usize = 4;
+pub const MIN_SECRET: usize = 4;
 
 /// From this length on nothing but chance makes an ordinary text hold the value.
 pub const COMFORTABLE: usize = 8;
 
 /// The longest value. Keys of services have 2 to 8 KiB; what is looked for in every output grows with it, some forty times.
-pub const LONGEST: usize = 16 << 10;
+pub const MAX_SECRET: usize = 16 << 10;
 
 /// A value that is never shown: text, since environments, keyrings and files take it alike. Overwritten when dropped.
 #[derive(Clone, PartialEq, Eq)]
@@ -27,12 +27,12 @@ pub enum SecretError {
     Empty,
     /// It would take ordinary words out of every output.
     #[error(
-        "the value has no line of {SHORTEST} visible characters: metier takes secrets out of every output, and would take \
+        "the value has no line of {MIN_SECRET} visible characters: metier takes secrets out of every output, and would take \
          ordinary words out with this one"
     )]
     TooShort,
     /// It does not fit.
-    #[error("the value has {length} bytes; at most {LONGEST} are taken")]
+    #[error("the value has {length} bytes; at most {MAX_SECRET} are taken")]
     TooLong {
         /// How long it is.
         length: usize,
@@ -54,14 +54,14 @@ impl Secret {
         if text.is_empty() {
             return Err(SecretError::Empty);
         }
-        if text.len() > LONGEST {
+        if text.len() > MAX_SECRET {
             return Err(SecretError::TooLong { length: text.len() });
         }
         if text.contains('\0') {
             return Err(SecretError::Nul);
         }
         let visible = |line: &str| line.chars().filter(|c| !c.is_whitespace() && !c.is_control()).count();
-        if text.split(['\r', '\n']).all(|line| visible(line) < SHORTEST) {
+        if text.split(['\r', '\n']).all(|line| visible(line) < MIN_SECRET) {
             return Err(SecretError::TooShort);
         }
         Ok(Self(text))
@@ -115,8 +115,8 @@ mod tests {
         check("{\n  \"key\": 1\n}", Ok(()));
         check("schlüssel", Ok(()));
         check("ab\0cdef", Err(SecretError::Nul));
-        check(&"x".repeat(LONGEST), Ok(()));
-        check(&"x".repeat(LONGEST + 1), Err(SecretError::TooLong { length: LONGEST + 1 }));
+        check(&"x".repeat(MAX_SECRET), Ok(()));
+        check(&"x".repeat(MAX_SECRET + 1), Err(SecretError::TooLong { length: MAX_SECRET + 1 }));
         assert_eq!(Secret::from_bytes(vec![255; 20]), Err(SecretError::NotText));
     }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 /// The longest name. It is shown in place of the value wherever that appears, so it bounds how much longer a text can get.
-const LONGEST: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// The name of a secret, which is the environment variable that holds it.
 ///
@@ -31,7 +31,7 @@ pub enum SecretNameError {
     )]
     Syntax,
     /// It is longer than a name may be.
-    #[error("the name has {length} characters; at most {LONGEST} are taken")]
+    #[error("the name has {length} characters; at most {MAX_NAME} are taken")]
     TooLong {
         /// How long it is.
         length: usize,
@@ -204,7 +204,7 @@ impl TryFrom<String> for SecretName {
         if !begins || !bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             return Err(SecretNameError::Syntax);
         }
-        if text.len() > LONGEST {
+        if text.len() > MAX_NAME {
             return Err(SecretNameError::TooLong { length: text.len() });
         }
         match reserved(&text) {

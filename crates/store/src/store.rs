@@ -28,7 +28,7 @@ use crate::{Event, EventKind, SessionId, Started, StoreError, Timestamp, schema}
 const LISTED: usize = 8;
 
 /// From how many letters the end of an id is taken for it: fewer would often be somebody else's.
-const SHORTEST_END: usize = 4;
+const MIN_END: usize = 4;
 
 /// What happened, in one file. Handles are cheap to copy and share one writer; the last one that goes writes what was handed
 /// in and closes the file.
@@ -177,7 +177,7 @@ impl Store {
             // `~` comes after every letter of an id.
             let begins = "SELECT id FROM session WHERE id >= ?1 AND id < ?1 || '~' ORDER BY id DESC LIMIT ?2";
             let found = ids(connection, begins, &text)?;
-            if !found.is_empty() || text.len() < SHORTEST_END {
+            if !found.is_empty() || text.len() < MIN_END {
                 return Ok(found);
             }
             ids(

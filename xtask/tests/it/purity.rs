@@ -18,7 +18,7 @@ const IMPURE: &[&str] =
 
 /// How many crates a pure one may build on in all: beyond that it no longer compiles in seconds. metier-policy has the most; seven are
 /// `idna` and its tables, which have neither macros nor build scripts.
-const MOST: usize = 44;
+const MAX_CRATES: usize = 44;
 
 /// Which package builds on which, for the product and not for its tests.
 type Graph = BTreeMap<String, BTreeSet<String>>;
@@ -35,9 +35,9 @@ fn problems(graph: &Graph, pure: &str) -> Vec<String> {
             ));
         }
     }
-    if reached.len() > MOST {
+    if reached.len() > MAX_CRATES {
         problems.push(format!(
-            "`{pure}` builds on {} crates, more than {MOST}; `cargo tree -p {pure} -e normal` shows which",
+            "`{pure}` builds on {} crates, more than {MAX_CRATES}; `cargo tree -p {pure} -e normal` shows which",
             reached.len()
         ));
     }
@@ -116,7 +116,7 @@ fn a_circle_ends_and_a_crate_beside_does_not_count() {
 
 #[test]
 fn one_crate_too_many_is_a_problem() {
-    let names: Vec<String> = (0..=MOST).map(|index| format!("crate{index} 1.0.0")).collect();
+    let names: Vec<String> = (0..=MAX_CRATES).map(|index| format!("crate{index} 1.0.0")).collect();
     let mut edges: Vec<(&str, &str)> = names.iter().map(|name| ("skill", name.as_str())).collect();
     assert!(problems(&made(&edges), "skill")[0].contains("builds on 45 crates, more than 44"));
     edges.pop();

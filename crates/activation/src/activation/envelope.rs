@@ -70,12 +70,12 @@ pub fn neutral(text: &str) -> Cow<'_, str> {
 fn is_tag(text: &str) -> bool {
     let mut letters = text.chars().filter(|c| !is_passed_over(*c)).peekable();
     while letters.next_if(|c| matches!(c, '/' | '\\')).is_some() {}
-    let name: String = letters.take(LONGEST).map(|c| c.to_ascii_lowercase()).collect();
+    let name: String = letters.take(MAX_TAG_NAME).map(|c| c.to_ascii_lowercase()).collect();
     TAGS.iter().any(|tag| name.starts_with(tag))
 }
 
 /// No tag's name is longer.
-const LONGEST: usize = 16;
+const MAX_TAG_NAME: usize = 16;
 
 /// Blanks, control characters, and what shows nothing.
 fn is_passed_over(c: char) -> bool {

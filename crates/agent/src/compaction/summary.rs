@@ -11,12 +11,12 @@ use crate::history::History;
 pub(crate) const MAX_SUMMARY: usize = 8 * 1024;
 
 /// How much of one message a model sees that makes a summary, in bytes; and of one output, of which the beginning says most.
-const MOST_WORDS: usize = 4 * 1024;
-const MOST_OUTPUT: usize = 1024;
+const MAX_WORDS: usize = 4 * 1024;
+const MAX_OUTPUT: usize = 1024;
 
 /// How many of the user's messages are named where no model makes a summary, and how much of each in characters.
 const NAMED: usize = 12;
-const MOST_NAMED: usize = 200;
+const MAX_NAMED: usize = 200;
 
 /// What a model is told that makes a summary.
 const PROMPT: &str = "You shorten a conversation between a user and an assistant that calls tools, so that the assistant can go on \
@@ -71,7 +71,7 @@ pub(crate) fn plain(history: &History, cut: usize, most: usize) -> String {
         if text.starts_with('<') {
             continue;
         }
-        said.push(format!("- {}", metier_catalog::one_line(text, MOST_NAMED)));
+        said.push(format!("- {}", metier_catalog::one_line(text, MAX_NAMED)));
     }
     let mut text =
         "Of what was in them nothing is known here: look again, or ask the user, where it is needed."
@@ -107,15 +107,15 @@ fn transcript(history: &History, cut: usize, most: usize) -> String {
                     // Texts of skills come back from their files; what they say is no part of what happened.
                     let is_skills = history.skills.iter().any(|skill| *skill.text == *text);
                     if !is_skills {
-                        lines.push(format!("user: {}", ends(&text, MOST_WORDS)));
+                        lines.push(format!("user: {}", ends(&text, MAX_WORDS)));
                     }
                 }
             }
             Message::Assistant(parts) => {
-                lines.extend(texts(parts).map(|text| format!("assistant: {}", ends(&text, MOST_WORDS))));
+                lines.extend(texts(parts).map(|text| format!("assistant: {}", ends(&text, MAX_WORDS))));
                 lines.extend(parts.iter().filter_map(|part| match part {
                     Part::Call(call) => {
-                        let arguments = ends(call.arguments.raw(), MOST_OUTPUT);
+                        let arguments = ends(call.arguments.raw(), MAX_OUTPUT);
                         Some(format!("assistant calls {}: {arguments}", call.name))
                     }
                     _ => None,
@@ -123,7 +123,7 @@ fn transcript(history: &History, cut: usize, most: usize) -> String {
             }
             Message::Results(outcomes) => {
                 let line = |outcome: &metier_model::ToolOutcome| {
-                    format!("result of {}: {}", outcome.name, ends(&outcome.text, MOST_OUTPUT))
+                    format!("result of {}: {}", outcome.name, ends(&outcome.text, MAX_OUTPUT))
                 };
                 lines.extend(outcomes.iter().map(line));
             }

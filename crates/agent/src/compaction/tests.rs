@@ -203,7 +203,7 @@ fn fits(doings: &[Doing], room: usize, is_wanted: bool) -> Result<(), TestCaseEr
         + before.open.len() * 500
         + reserve
         + 64 * 100
-        + SMALLEST * KEPT * 3;
+        + MIN_OUTPUT * KEPT * 3;
     let after = usize::try_from(history.extent().bytes).unwrap();
     prop_assert!(after <= room.max(fixed), "{} bytes, room for {}, fixed {}", after, room, fixed);
     prop_assert!(after <= was.iter().map(String::len).sum::<usize>() + reserve + 8192);

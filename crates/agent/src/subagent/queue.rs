@@ -10,7 +10,7 @@ use crate::lock;
 
 /// How many children of a budget work at once. Each of them is a conversation with a model and may have processes; more would be
 /// more cost and load than a person can follow.
-const AT_ONCE: usize = 2;
+const MAX_AT_ONCE: usize = 2;
 
 /// The queue of a budget.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub(crate) struct Slot(Arc<WorkQueue>);
 
 impl Default for WorkQueue {
     fn default() -> Self {
-        Self(Mutex::new(State { free: AT_ONCE, returning: VecDeque::new(), waiting: VecDeque::new() }))
+        Self(Mutex::new(State { free: MAX_AT_ONCE, returning: VecDeque::new(), waiting: VecDeque::new() }))
     }
 }
 
@@ -156,7 +156,7 @@ mod tests {
         drop((first, fourth));
         assert!(has_slot(&mut last));
         drop(last);
-        assert_eq!(lock(&queue.0).free, AT_ONCE);
+        assert_eq!(lock(&queue.0).free, MAX_AT_ONCE);
     }
 
     #[test]
@@ -166,6 +166,6 @@ mod tests {
         cancel.cancel();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         assert!(runtime.block_on(queue.join(Place::Last).wait(&cancel)).is_none());
-        assert_eq!(lock(&queue.0).free, AT_ONCE);
+        assert_eq!(lock(&queue.0).free, MAX_AT_ONCE);
     }
 }

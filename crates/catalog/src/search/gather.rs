@@ -113,9 +113,9 @@ fn shares<'o, 'e>(offered: &'o [(EntryId, &'e Entry)], threads: usize) -> Vec<&'
     /// What a document costs before its first byte: opening it, and asking for the scripts beside it.
     const EACH: u64 = 4_096;
     /// A thread costs as much as looking at some dozens of documents.
-    const FEWEST: usize = 64;
+    const MIN_DOCUMENTS: usize = 64;
     let cost = |entry: &Entry| EACH + entry.stamp.map_or(0, |stamp| stamp.size());
-    let threads = threads.min(offered.len().div_ceil(FEWEST)).max(1) as u64;
+    let threads = threads.min(offered.len().div_ceil(MIN_DOCUMENTS)).max(1) as u64;
     let total: u64 = offered.iter().map(|(_, entry)| cost(entry)).sum();
     let (mut shares, mut start, mut sum) = (Vec::new(), 0, 0);
     for (at, (_, entry)) in offered.iter().enumerate() {

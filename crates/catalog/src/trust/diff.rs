@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How many changes are named in one line. The rest is counted, and `metier trust --diff` shows it.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// What has changed since a project was trusted. What is added or changed is not used until it is trusted.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -68,13 +68,13 @@ impl TrustDiff {
         if count == 0 {
             return None;
         }
-        let named = self.pending().take(MOST_NAMED).map(|item| match item.entry.name.place.as_str() {
+        let named = self.pending().take(MAX_NAMED).map(|item| match item.entry.name.place.as_str() {
             "" => item.what.clone(),
             place => format!("{} ({})", item.what, super::item::shown(place)),
         });
         let mut named = named.collect::<Vec<_>>().join(", ");
-        if count > MOST_NAMED {
-            named.push_str(&format!(" and {} more", count - MOST_NAMED));
+        if count > MAX_NAMED {
+            named.push_str(&format!(" and {} more", count - MAX_NAMED));
         }
         let (things, are) = if count == 1 { ("thing", "is") } else { ("things", "are") };
         let since = if self.older_record {

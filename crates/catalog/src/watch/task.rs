@@ -12,7 +12,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// How often something is looked at again because folders in it were not watched when it was read. Twice is enough unless
 /// somebody makes folder after folder at this moment; what comes later is an event like any other.
-const MOST_ROUNDS: usize = 4;
+const MAX_ROUNDS: usize = 4;
 
 /// Watches everything that is held and was read after `began`. Nobody saw what happened until it was watched, so what was touched
 /// since then is read again; where nothing was, the roots are gone through once and not twice.
@@ -109,7 +109,7 @@ fn look_again(
 }
 
 fn cover_all(posts: &mut Posts, holdings: &mut Holdings) -> Result<(), WatchError> {
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         if !posts.set_all(holdings)? {
             break;
         }
@@ -120,7 +120,7 @@ fn cover_all(posts: &mut Posts, holdings: &mut Holdings) -> Result<(), WatchErro
 
 fn cover_some(posts: &mut Posts, holdings: &mut Holdings, dirt: &Dirt) -> Result<(), WatchError> {
     let places: Vec<Place> = dirt.places().into_iter().map(|(place, _)| place).collect();
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         if places.is_empty() || !posts.set_some(holdings, &places)? {
             break;
         }

@@ -6,13 +6,13 @@ use metier_files::{Mode, read_bounded, write_atomic};
 use std::path::PathBuf;
 
 /// How many lines are kept. Nobody goes back further with an arrow key.
-const MOST_LINES: usize = 1_000;
+const MAX_LINES: usize = 1_000;
 
 /// The longest line that is kept, in bytes: what is longer was pasted, and is in the log.
-const LONGEST: usize = 16 << 10;
+const MAX_LINE: usize = 16 << 10;
 
 /// The largest file that is read. Ours is never larger; a larger one is not ours.
-const MOST_BYTES: u64 = 32 << 20;
+const MAX_BYTES: u64 = 32 << 20;
 
 /// Where they are kept: one JSON text a line, since a message may have several lines.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ impl PastLines {
 
     /// The lines, oldest first. A line of the file that is none is left out: it is a convenience, and losing one harms nobody.
     pub(crate) fn read(&self) -> Result<Vec<String>> {
-        let bytes = read_bounded(&self.file, MOST_BYTES).with_context(|| self.trouble("read"))?;
+        let bytes = read_bounded(&self.file, MAX_BYTES).with_context(|| self.trouble("read"))?;
         let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
         Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
     }
@@ -44,7 +44,7 @@ impl PastLines {
                 lines.push(line.clone());
             }
         }
-        let from = lines.len().saturating_sub(MOST_LINES);
+        let from = lines.len().saturating_sub(MAX_LINES);
         let mut text = String::new();
         for line in &lines[from..] {
             text.push_str(&serde_json::to_string(line)?);
@@ -66,7 +66,7 @@ impl PastLines {
 
 /// As in a shell: a line that begins with a blank is not to be remembered.
 pub(crate) fn is_kept(line: &str) -> bool {
-    !line.trim().is_empty() && !line.starts_with(' ') && line.len() <= LONGEST
+    !line.trim().is_empty() && !line.starts_with(' ') && line.len() <= MAX_LINE
 }
 
 #[cfg(test)]
@@ -104,9 +104,9 @@ mod tests {
         let workspace = Workspace::new().file("chat/lines.jsonl", "\"old\"\nnot json\n\"newer\"\n");
         let past = lines(&workspace);
         assert_eq!(past.read().unwrap(), ["old", "newer"]);
-        let many: Vec<String> = (0..MOST_LINES).map(|number| number.to_string()).collect();
+        let many: Vec<String> = (0..MAX_LINES).map(|number| number.to_string()).collect();
         past.add(&many).unwrap();
         let kept = past.read().unwrap();
-        assert_eq!((kept.len(), kept[0].as_str()), (MOST_LINES, "0"));
+        assert_eq!((kept.len(), kept[0].as_str()), (MAX_LINES, "0"));
     }
 }

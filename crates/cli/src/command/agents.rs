@@ -11,7 +11,7 @@ use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity, counted};
 use serde_json::{Value, json};
 
 /// How much of a description a line has room for, in characters.
-const MOST_DESCRIPTION: usize = 80;
+const MAX_DESCRIPTION: usize = 80;
 
 pub(crate) fn run(args: &Agents, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let mut agents = Vec::new();
@@ -52,7 +52,7 @@ fn write(agent: &AgentChoice, args: &Agents, output: &mut Output) -> Result<()> 
         output.tinted(Tone::Bad, " (does not start)")
     };
     let what = agent.role().and_then(|role| role.description.as_ref()).map_or("", |what| what.value.as_str());
-    let what = shortened(what, MOST_DESCRIPTION);
+    let what = shortened(what, MAX_DESCRIPTION);
     let line = format!("{name}  {}  {}{standing}", definition.format.word(), clean(&agent.shown()));
     output.line(if what.is_empty() { line } else { format!("{line}  {what}") })?;
     for role in &definition.roles {

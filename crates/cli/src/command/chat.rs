@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 
 /// The longest message that is read from standard input. A model's window is smaller than this.
-const MOST_MESSAGE: u64 = 4 << 20;
+const MAX_MESSAGE: u64 = 4 << 20;
 
 pub(crate) fn run(args: &Args, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let named: Vec<String> = match (&args.agent, &args.resume) {
@@ -152,7 +152,7 @@ fn streamed(mut chat: Chat, output: &mut Output) -> Result<Exit> {
             worst = if exit == Exit::Fine { worst } else { exit };
         }
         let mut line = Vec::new();
-        let read = (&mut input).take(MOST_MESSAGE).read_until(b'\n', &mut line).context("standard input")?;
+        let read = (&mut input).take(MAX_MESSAGE).read_until(b'\n', &mut line).context("standard input")?;
         if read == 0 {
             break;
         }

@@ -137,7 +137,7 @@ fn change_lines(report: &ChangeReport) -> Vec<String> {
     let mut lines = Vec::new();
     for state in shown {
         let mut entries = report.entries.iter().filter(|entry| entry.state == state);
-        for entry in entries.by_ref().take(MOST_CHANGES) {
+        for entry in entries.by_ref().take(MAX_CHANGES) {
             let protected = entry.protected_because.filter(|_| state != ChangeState::Applied);
             let protected = protected.map(|reason| format!("protected: {reason}"));
             let (path, facts) = entry.described();
@@ -205,10 +205,10 @@ fn take_along(ran: &RunOutput, results: &ResultFolder) -> io::Result<Taken> {
 }
 
 /// How many changed paths of each kind are named; `metier changes show` names all.
-const MOST_CHANGES: usize = 10;
+const MAX_CHANGES: usize = 10;
 
 /// How many of the files that are taken along are named.
-const MOST_RESULTS: usize = 10;
+const MAX_RESULTS: usize = 10;
 
 /// What is to be said after the script's own words.
 fn closing_lines(
@@ -246,10 +246,10 @@ fn closing_lines(
             // What the user can do something about comes first.
             let mut left_out: Vec<_> = copied.left_out.iter().collect();
             left_out.sort_by_key(|(_, why)| *why != LeaveOut::Exists);
-            for (path, why) in left_out.iter().take(MOST_RESULTS) {
+            for (path, why) in left_out.iter().take(MAX_RESULTS) {
                 lines.push(format!("not copied: {}: {why}", path.display()));
             }
-            if let more @ 1.. = copied.left_out.len().saturating_sub(MOST_RESULTS) {
+            if let more @ 1.. = copied.left_out.len().saturating_sub(MAX_RESULTS) {
                 lines.push(format!("not copied: {more} more; --json lists all"));
             }
             if outputs.is_truncated {
@@ -290,8 +290,8 @@ fn taken(outputs: &Outputs, copied: &Copied) -> Vec<String> {
         let unit = if *size == 1 { "byte" } else { "bytes" };
         format!("result: {} ({media}, {size} {unit})", path.display())
     };
-    let mut lines: Vec<String> = files().take(MOST_RESULTS).map(line).collect();
-    match files().count().saturating_sub(MOST_RESULTS) {
+    let mut lines: Vec<String> = files().take(MAX_RESULTS).map(line).collect();
+    match files().count().saturating_sub(MAX_RESULTS) {
         0 => {}
         more => lines.push(format!("and {}; --json lists all", counted(more, "more file", "more files"))),
     }

@@ -19,11 +19,11 @@ use std::time::Duration;
 const BEHIND_THE_END: Duration = Duration::from_millis(20);
 
 /// How much of an event is shown that has no line of its own, in characters. `--json` has all of it.
-const MOST_DATA: usize = 1_000;
+const MAX_DATA: usize = 1_000;
 
 /// How many children are named, and how much of what each was asked for, in characters: a list that is read at a glance.
-const MOST_CHILDREN: usize = 20;
-const MOST_TITLE: usize = 60;
+const MAX_CHILDREN: usize = 20;
+const MAX_TITLE: usize = 60;
 
 /// What of a session is shown, and what was.
 struct Reader<'a> {
@@ -76,18 +76,18 @@ fn list_children(store: &Store, session: SessionId, output: &mut Output) -> Resu
     }
     children.sort_by_key(|child| child.id);
     output.comment("children, each with a log of its own: `metier log ID`")?;
-    for child in children.iter().take(MOST_CHILDREN) {
+    for child in children.iter().take(MAX_CHILDREN) {
         let outcome = child.outcome.map_or("open", ended);
         // One that is a skill has used it; another agent of a crew has a name alone.
         let skills = match (child.skills.as_slice(), &child.agent) {
             ([], Some(agent)) => agent.clone(),
             (skills, _) => skills.join(", "),
         };
-        let title = shortened(&child.title, MOST_TITLE);
+        let title = shortened(&child.title, MAX_TITLE);
         output.comment(format!("  {}  {outcome:<11}  {}  {title}", child.id.short(), clean(&skills)))?;
     }
-    if children.len() > MOST_CHILDREN {
-        output.comment(format!("  and {} more", children.len() - MOST_CHILDREN))?;
+    if children.len() > MAX_CHILDREN {
+        output.comment(format!("  and {} more", children.len() - MAX_CHILDREN))?;
     }
     Ok(())
 }
@@ -180,7 +180,7 @@ impl Reader<'_> {
             let data = event_json::object(event, self.parent)["data"].to_string();
             lines.push(Line {
                 style: Style::Detail,
-                text: format!("[{kind}] {}", shortened(&data, MOST_DATA)),
+                text: format!("[{kind}] {}", shortened(&data, MAX_DATA)),
             });
         }
         let is_about = self.args.skill.as_deref().is_none_or(|skill| event.kind.skill() == Some(skill));

@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// How long what still runs gets to end.
-const FAREWELL: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: &Mcp, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     if let Some(host) = args.print_config {
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Mcp, surroundings: &Surroundings, output: &mut Output) 
         }
     });
     // Whatever a call has started ends with this process.
-    runtime.shutdown_timeout(FAREWELL);
+    runtime.shutdown_timeout(CLOSE_TIMEOUT);
     ended?;
     Ok(())
 }

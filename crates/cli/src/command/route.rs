@@ -15,7 +15,7 @@ use std::sync::Arc;
 const MAX_LINE: u64 = 1 << 20;
 
 /// The most words that are told of one skill to a person; the JSON has all.
-const MOST_WORDS: usize = 6;
+const MAX_WORDS: usize = 6;
 
 #[derive(Serialize)]
 struct Json<'a> {
@@ -124,19 +124,19 @@ fn show(
     let words: Vec<String> = reasons
         .words
         .iter()
-        .take(MOST_WORDS)
+        .take(MAX_WORDS)
         .map(|reason| {
             let places: Vec<&str> = reason.places.iter().map(|place| place.words()).collect();
             format!("{} ({})", reason.word, places.join(", "))
         })
         .collect();
     if !words.is_empty() {
-        let more = reasons.words.len().saturating_sub(MOST_WORDS);
+        let more = reasons.words.len().saturating_sub(MAX_WORDS);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         output.comment(format!("    has: {}{more}", words.join("; ")))?;
     }
     if !reasons.missing.is_empty() {
-        let missing: Vec<&str> = reasons.missing.iter().take(MOST_WORDS).map(String::as_str).collect();
+        let missing: Vec<&str> = reasons.missing.iter().take(MAX_WORDS).map(String::as_str).collect();
         output.comment(format!("    lacks: {}", missing.join(", ")))?;
     }
     if let Some(against) = &reasons.against {

@@ -19,7 +19,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::{self, IsTerminal, Read};
 
 /// The longest request that is read. A model's window is smaller than this.
-const MOST_REQUEST: u64 = 4 << 20;
+const MAX_REQUEST: u64 = 4 << 20;
 
 pub(crate) fn run(args: &Run, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let mut request = match request(args) {
@@ -77,7 +77,7 @@ fn request(args: &Run) -> Result<String> {
         bail!("say what is to be done: `metier run \"add buy milk to my todo list\"`");
     }
     let mut text = String::new();
-    io::stdin().lock().take(MOST_REQUEST).read_to_string(&mut text).context("standard input")?;
+    io::stdin().lock().take(MAX_REQUEST).read_to_string(&mut text).context("standard input")?;
     if text.trim().is_empty() {
         bail!("standard input is empty; say what is to be done");
     }

@@ -99,7 +99,7 @@ fn value(name: &SecretName, owner: &Owner) -> Result<Vec<u8>> {
         return hidden::line(&format!("value of {name} for {} (not shown): ", clean(&owner.to_string())));
     }
     // A byte more than is taken, and a line end: the value's own check says what is too long.
-    let most = metier_secret::LONGEST + 3;
+    let most = metier_secret::MAX_SECRET + 3;
     // Room for all of it at once: a buffer that grows leaves copies of the value behind.
     let mut bytes = Vec::with_capacity(most);
     io::stdin().lock().take(most as u64).read_to_end(&mut bytes).context("standard input cannot be read")?;

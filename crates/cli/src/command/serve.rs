@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long what still runs gets to end.
-const FAREWELL: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The path of MCP.
 const MCP_PATH: &str = "/mcp";
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Serve, surroundings: &Surroundings, output: &mut Output
         closing.close();
     };
     let ended = runtime.block_on(site.serve(MCP_PATH, HttpService::MAX_REQUEST_BYTES, answer, stop));
-    runtime.shutdown_timeout(FAREWELL);
+    runtime.shutdown_timeout(CLOSE_TIMEOUT);
     ended?;
     Ok(())
 }

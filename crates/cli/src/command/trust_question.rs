@@ -19,10 +19,10 @@ use std::time::Duration;
 const QUIET: Duration = Duration::from_hours(24);
 
 /// How many projects are remembered as not to be asked about. Nobody works in more at once.
-const MOST_QUIET: usize = 50;
+const MAX_QUIET: usize = 50;
 
 /// The largest file of them that is read. Ours has a few kilobytes.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Asks whether the project is trusted, where that would change anything and was not asked before in this terminal. Gives back
 /// the surroundings as they are then.
@@ -120,7 +120,7 @@ impl Quiet {
     }
 
     fn read(&self) -> Result<Vec<Hushed>> {
-        let bytes = read_bounded(&self.file, MOST_BYTES).with_context(|| self.file.display().to_string())?;
+        let bytes = read_bounded(&self.file, MAX_BYTES).with_context(|| self.file.display().to_string())?;
         let now = Timestamp::now();
         // What cannot be read is asked again, which harms nobody.
         let all: Vec<Hushed> = serde_json::from_slice(&bytes.unwrap_or_default()).unwrap_or_default();
@@ -137,7 +137,7 @@ impl Quiet {
         let hushed =
             Hushed { project: project.to_owned(), terminal: terminal(), at: Timestamp::now().millis() };
         all.push(hushed);
-        let from = all.len().saturating_sub(MOST_QUIET);
+        let from = all.len().saturating_sub(MAX_QUIET);
         let bytes = serde_json::to_vec(&all[from..])?;
         write_atomic(&self.file, &bytes, Mode::Private).with_context(|| self.file.display().to_string())
     }

@@ -18,7 +18,7 @@ const RECORDS: &str = ".prepared";
 const MAX_FILE: u64 = 8 << 20;
 
 /// How many names beside an environment are looked at; there are five for each recipe.
-const MOST_NAMES: usize = 1000;
+const MAX_NAMES: usize = 1000;
 
 /// Which interpreter an environment is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -202,7 +202,7 @@ impl EnvironmentDir {
             mark.is_some_and(|name| name.starts_with(&begin) && name != own)
         };
         let places = [Some(self.data.join(ENV)), self.records()];
-        places.iter().flatten().any(|place| names_in(place, MOST_NAMES).iter().any(|name| is_other(name)))
+        places.iter().flatten().any(|place| names_in(place, MAX_NAMES).iter().any(|name| is_other(name)))
     }
 }
 

@@ -23,10 +23,10 @@ use crate::search_path::{Program, Toolbox};
 pub(crate) const MAX_DATA: u64 = 2 << 30;
 
 /// How long one step may take: some hundred megabytes over a slow line.
-const LONGEST: Duration = Duration::from_mins(15);
+const STEP_TIMEOUT: Duration = Duration::from_mins(15);
 
 /// How much of what a failed step wrote is shown: the end, where errors stand.
-const MOST_SAID: usize = 2000;
+const MAX_SAID: usize = 2000;
 
 /// Where systems keep the certificates of the authorities they trust. Installers carry lists of their own, which lack an
 /// authority that the user's company added to the system.
@@ -152,7 +152,7 @@ impl Installer<'_> {
             data: vec![DataFolder::new(self.data.to_owned())],
             programs,
             environment,
-            limits: Limits { time: LONGEST, cpu: LONGEST, data: MAX_DATA, ..Limits::default() },
+            limits: Limits { time: STEP_TIMEOUT, cpu: STEP_TIMEOUT, data: MAX_DATA, ..Limits::default() },
             ..Profile::new(self.data.to_owned())
         };
         if line == StepNetwork::Open { with_gateway(&profile) } else { profile }
@@ -176,7 +176,7 @@ fn said(report: &Report, heard: &[String]) -> String {
     let text = |text: String| text.trim().to_owned();
     let (out, err) = (text(report.stdout.text()), text(report.stderr.text()));
     let whole = if err.is_empty() { out } else { err };
-    let begin = whole.char_indices().rev().nth(MOST_SAID).map_or(0, |(at, _)| at);
+    let begin = whole.char_indices().rev().nth(MAX_SAID).map_or(0, |(at, _)| at);
     let mut said = whole.get(begin..).unwrap_or_default().to_owned();
     for line in heard {
         said.push('\n');

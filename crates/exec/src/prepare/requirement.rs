@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The longest requirement that is read. Real ones have some dozen characters, with hashes some hundred.
-const LONGEST: usize = 4096;
+const MAX_REQUIREMENT: usize = 4096;
 
 /// The operators between a name and a version, longer ones before those that they begin with.
 const OPERATORS: &[&str] = &["===", "~=", "==", "!=", "<=", ">=", "<", ">"];
@@ -51,7 +51,7 @@ impl PackageRequirement {
         if is_place(requirement) || requirement.contains('\\') {
             return Err(RequirementError::Place(shown()));
         }
-        if text.len() > LONGEST || !text.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~')) {
+        if text.len() > MAX_REQUIREMENT || !text.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~')) {
             return Err(shape());
         }
         let (main, hashes) = split_hashes(text).ok_or_else(shape)?;

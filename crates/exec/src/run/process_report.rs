@@ -14,7 +14,7 @@ use crate::network_access::NetworkContacts;
 
 /// How many names, places and contacts a record lists of each kind. A record is kept for good; whoever needs all of them runs
 /// the script by `metier exec --json`.
-const MOST_LISTED: usize = 100;
+const MAX_LISTED: usize = 100;
 
 /// What became of a process: how it ended, what it used up, whom it reached, in the words that records have. Everything in it
 /// may be kept: what nobody may see has been taken out.
@@ -157,7 +157,7 @@ fn sentence(denied: &Denied) -> String {
 
 /// Cuts a list to what is kept of it; says how much went.
 fn shorten<T>(list: &mut Vec<T>) -> usize {
-    let more = list.len().saturating_sub(MOST_LISTED);
-    list.truncate(MOST_LISTED);
+    let more = list.len().saturating_sub(MAX_LISTED);
+    list.truncate(MAX_LISTED);
     more
 }

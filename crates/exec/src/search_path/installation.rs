@@ -91,7 +91,7 @@ const SHELVES: &[&str] =
     &["versions", "node", "python", "toolchains", "installs", "envs", "venvs", "tools", "node-versions"];
 
 /// How many names in `lib` are looked at for a standard library; a large prefix has a few hundred.
-const MOST_LIBRARIES: usize = 2000;
+const MAX_LIBRARIES: usize = 2000;
 
 /// A `pyvenv.cfg` has a few lines.
 const MAX_CONFIGURATION: u64 = 64 * 1024;
@@ -158,7 +158,7 @@ fn is_python(prefix: &Path) -> bool {
     let library = |name: &OsString| prefix.join("lib").join(name).join("os.py");
     let is_version = |name: &OsString| name.as_encoded_bytes().starts_with(b"python3");
     metier_files::is_program(&prefix.join("bin/python3"))
-        && names_in(&prefix.join("lib"), MOST_LIBRARIES)
+        && names_in(&prefix.join("lib"), MAX_LIBRARIES)
             .iter()
             .any(|name| is_version(name) && kind(&library(name)) == Kind::File)
 }

@@ -79,7 +79,7 @@ const MANAGERS: &[Manager] = &[
 const MAX_CHOICE: u64 = 64 * 1024;
 
 /// Nobody has more versions of everything together.
-const MOST_VERSIONS: usize = 1000;
+const MAX_VERSIONS: usize = 1000;
 
 /// What is known of version managers. Many tools stand behind the same one, so it is asked once what it has and which version is
 /// chosen.
@@ -131,12 +131,12 @@ impl Installed {
             Versions::Flat(folder) => vec![root.join(folder)],
             Versions::ByTool(folder) => {
                 let folder = root.join(folder);
-                names_in(&folder, MOST_VERSIONS).into_iter().map(|tool| folder.join(tool)).collect()
+                names_in(&folder, MAX_VERSIONS).into_iter().map(|tool| folder.join(tool)).collect()
             }
         };
         let mut versions: Vec<(String, PathBuf)> = Vec::new();
         for shelf in shelves {
-            let names = names_in(&shelf, MOST_VERSIONS).into_iter();
+            let names = names_in(&shelf, MAX_VERSIONS).into_iter();
             versions.extend(
                 names.map(|name| (name.to_string_lossy().into_owned(), shelf.join(&name).join("bin"))),
             );

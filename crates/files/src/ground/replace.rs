@@ -17,7 +17,7 @@ use crate::open::{FILE, FOLDER, open_unlinked};
 use crate::{Error, FileDigest, RelativePath};
 
 /// The largest file that is compared before it is replaced. Whoever replaces one has read it, within limits of its own.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// Names to try for the temporary file. One is enough unless a dead process with our number left its files behind.
 const MAX_NAMES: usize = 100;
@@ -119,7 +119,7 @@ fn fill(
         (Ok(opened), expected) => {
             let existing = GroundFile::new(opened, place)?;
             let Expected::File(digest) = expected else { return Err(changed()) };
-            if FileDigest::of(&existing.read(MOST_BYTES)?) != *digest {
+            if FileDigest::of(&existing.read(MAX_BYTES)?) != *digest {
                 return Err(changed());
             }
             let (ours, theirs) = (file.metadata().map_err(io)?, existing.metadata()?);

@@ -18,7 +18,7 @@ use crate::open::{FILE, FOLDER, open_unlinked};
 use crate::{Error, RelativePath};
 
 /// The largest file of patterns that is read. Real ones have a few kilobytes.
-const MOST_PATTERNS: u64 = 256 * 1024;
+const MAX_PATTERNS: u64 = 256 * 1024;
 
 /// Where a walk ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,7 +192,7 @@ impl Walk<'_> {
     fn patterns(&self, folder: Option<&RelativePath>, name: &str) -> Option<(usize, Arc<Gitignore>)> {
         let place = RelativePath::below(folder, OsStr::new(name));
         let opened = open_unlinked(self.top, &c_path(&place).ok()?, FILE).ok()?;
-        let bytes = GroundFile::new(opened, &place).ok()?.read(MOST_PATTERNS).ok()?;
+        let bytes = GroundFile::new(opened, &place).ok()?.read(MAX_PATTERNS).ok()?;
         let mut builder = GitignoreBuilder::new("");
         for line in String::from_utf8_lossy(&bytes).lines() {
             let _ = builder.add_line(None, line.trim_start_matches('\u{feff}'));

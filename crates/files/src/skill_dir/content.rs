@@ -16,7 +16,7 @@ pub const PAGE: u64 = 64 * 1024;
 pub(crate) const HEAD: usize = 8 * 1024;
 
 /// The longest UTF-8 character. A smaller page could be unable to move on.
-const LONGEST_CHARACTER: u64 = 4;
+const MAX_CHARACTER_BYTES: u64 = 4;
 
 /// What [`super::SkillDir::read_text`] found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub struct Binary {
 ///
 /// The first page is judged by its own beginning: most files are one page, and are read by one call of the system.
 pub(super) fn read(file: &File, size: u64, offset: u64, limit: u64) -> io::Result<Content> {
-    let limit = limit.max(LONGEST_CHARACTER);
+    let limit = limit.max(MAX_CHARACTER_BYTES);
     // One byte more than the page tells whether the file goes on, whatever its size was when it was opened.
     let wanted = limit.saturating_add(1);
     let is_first = offset == 0 && limit >= HEAD as u64;

@@ -8,7 +8,7 @@ use metier_diagnostic::{Code, Severity};
 /// work of their own.
 const ALIKE: f32 = 0.5;
 /// Fewer words in common are a coincidence of two short descriptions.
-const LEAST_COMMON: usize = 3;
+const MIN_COMMON: usize = 3;
 /// Descriptions of which another rule says that they are nearly the same have at least so many words.
 const NEAR_DUPLICATE: usize = 8;
 /// How many words are suggested.
@@ -44,7 +44,7 @@ fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
     let crowd = root.crowd();
     let Crowd { offered, heads, .. } = crowd;
     let pairs = heads.neighbours(ALIKE, |later, earlier| is_crowded(offered[later], offered[earlier]));
-    for pair in pairs.iter().filter(|pair| pair.common >= LEAST_COMMON) {
+    for pair in pairs.iter().filter(|pair| pair.common >= MIN_COMMON) {
         let (skill, other) = (offered[pair.later], offered[pair.earlier]);
         let mut message = format!(
             "a request can hardly tell this skill from {} in `{}`",

@@ -10,7 +10,7 @@ use super::ledger::UnreadChanges;
 use crate::toolset::Visible;
 
 /// How many names one line of a note has: enough to choose from. A note is read once and stays in the conversation for good.
-const MOST_NAMES: usize = 20;
+const MAX_NAMES: usize = 20;
 
 /// What became of the skills since the session last looked: which came, which went, which are other, which broke.
 ///
@@ -63,9 +63,9 @@ impl Note {
         }
         let mut text = String::from("The available skills have changed since they were listed:");
         for (kind, names) in &self.lines {
-            let more = names.len().saturating_sub(MOST_NAMES);
+            let more = names.len().saturating_sub(MAX_NAMES);
             let shown: Vec<String> =
-                names.iter().take(MOST_NAMES).map(|name| visible(name).into_owned()).collect();
+                names.iter().take(MAX_NAMES).map(|name| visible(name).into_owned()).collect();
             let shown = shown.join(", ");
             let shown = if more == 0 { shown } else { format!("{shown} and {more} more") };
             let (word, rest) = match kind {

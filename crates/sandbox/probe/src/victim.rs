@@ -8,7 +8,7 @@ use crate::arguments::{Arguments, canary};
 use crate::kernel::{at, c_text, call, leave, of, put};
 
 /// It ends by itself after this time, so that nothing is left when the test itself was ended.
-const LONGEST: Duration = Duration::from_mins(30);
+const LIFE_TIMEOUT: Duration = Duration::from_mins(30);
 
 /// Makes everything, says `ready`, waits.
 pub(crate) fn run(arguments: &Arguments) -> i32 {
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &Arguments) -> i32 {
     let Ok(objects) = made else { return 1 };
     let mine = queue.to_owned();
     std::thread::spawn(move || {
-        std::thread::sleep(LONGEST);
+        std::thread::sleep(LIFE_TIMEOUT);
         objects.remove(&mine);
         leave(0);
     });

@@ -33,7 +33,7 @@ use crate::profile::{Limits, Network};
 use crate::report::Meter;
 use crate::tier::Tier;
 use crate::wire::{
-    Entering, Failure, MOST_DESCRIPTORS, Message, Opening, Reply, decode, deliver, encode, pair, receive,
+    Entering, Failure, MAX_DESCRIPTORS, Message, Opening, Reply, decode, deliver, encode, pair, receive,
 };
 
 /// The way to such a process.
@@ -88,7 +88,7 @@ impl Ahead {
         let layers = layer.as_ref().filter(|_| self.caller.is_root()).map(LayerTrees::open).transpose()?;
         let layers = layers.iter().flat_map(LayerTrees::descriptors);
         let descriptors: Vec<_> = trees.iter().flatten().chain(layers).map(AsFd::as_fd).collect();
-        if descriptors.len() > MOST_DESCRIPTORS {
+        if descriptors.len() > MAX_DESCRIPTORS {
             return Err(Failure::new("handing over places", libc::E2BIG));
         }
         let entering = Entering { opening, masks: view.masks, given, layer };

@@ -22,7 +22,7 @@ const PRIVATE_IN_CONTAINER: RangeInclusive<u32> = 61_184..=65_519;
 
 /// How many ids are tried. The first one is free unless something is wrong; an older kernel counts processes differently and
 /// calls every id taken, and then chance and the name have to do.
-const MOST_TRIED: u32 = 8;
+const MAX_TRIED: u32 = 8;
 
 /// The ids that root can choose from, or nothing where its user namespace has none to spare.
 pub(crate) fn private_ids() -> Option<RangeInclusive<u32>> {
@@ -69,7 +69,7 @@ impl Claim {
     /// Claims an id that no process has.
     pub(crate) fn fresh(ids: &RangeInclusive<u32>) -> io::Result<Self> {
         let mut last = None;
-        for _ in 0..MOST_TRIED {
+        for _ in 0..MAX_TRIED {
             let id = ids.start() + random()? % (ids.end() - ids.start() + 1);
             let claim = match name(id) {
                 Ok(name) => Self { id, name: Some(name) },

@@ -10,10 +10,10 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, openat
 
 /// How many entries of a folder are looked at. The largest of the public skills has a tenth of it; more would be felt at the
 /// start of a call.
-const MOST: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 /// How deep folders are entered, each of which is held open meanwhile.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// What was found in one folder.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Doors {
                 continue;
             }
             self.looked_at += 1;
-            if self.looked_at > MOST {
+            if self.looked_at > MAX_ENTRIES {
                 self.is_partial = true;
                 return;
             }
@@ -67,7 +67,7 @@ impl Doors {
             let path = || path.join(OsStr::from_bytes(name.to_bytes()));
             match kind {
                 FileType::Socket | FileType::Fifo => self.paths.push(path()),
-                FileType::Directory if depth == DEEPEST => self.is_partial = true,
+                FileType::Directory if depth == MAX_DEPTH => self.is_partial = true,
                 FileType::Directory => {
                     if let Ok(inner) = openat(folder.as_fd(), name, FOLDER, Mode::empty()) {
                         self.walk(&inner, &path(), depth + 1);
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_folder_with_too_much_in_it_is_looked_at_in_part() {
         let folder = tempfile::tempdir().unwrap();
-        for number in 0..=MOST {
+        for number in 0..=MAX_ENTRIES {
             std::fs::File::create(folder.path().join(number.to_string())).unwrap();
         }
         assert!(Doors::find(&folder.path().canonicalize().unwrap()).is_partial);

@@ -24,7 +24,7 @@ use crate::tier::Tier;
 const LAST: u32 = 462;
 
 /// How many different denials are remembered; a program that tries more is hostile, and the first ones tell enough.
-const MOST_DENIED: usize = 32;
+const MAX_DENIED: usize = 32;
 
 const NAMESPACES: u32 = (libc::CLONE_NEWUSER
     | libc::CLONE_NEWNS
@@ -259,7 +259,7 @@ impl Denials {
         let (call, what) = describe(notice);
         if let Some(known) = self.0.iter_mut().find(|known| known.call == call && known.what == what) {
             known.times = known.times.saturating_add(1);
-        } else if self.0.len() < MOST_DENIED {
+        } else if self.0.len() < MAX_DENIED {
             self.0.push(Denied { call: call.to_owned(), what, times: 1 });
         }
     }

@@ -17,7 +17,7 @@ use super::view::SETTINGS;
 const LOOKED_AT: &[(&str, usize)] = &[(SETTINGS, 16), ("/usr/local", 2), ("/opt", 2)];
 
 /// How many entries are looked at, which takes some ten milliseconds at most. `/etc` has one or two thousand.
-const MOST: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 /// Whom the kernel names where it has no name for an owner in this user namespace.
 const OVERFLOW: u32 = 65534;
@@ -45,7 +45,7 @@ fn find_below(root: &Path, deepest: usize, looked_at: &mut usize) -> Vec<PathBuf
                 continue;
             }
             *looked_at += 1;
-            if *looked_at > MOST {
+            if *looked_at > MAX_ENTRIES {
                 return found;
             }
             let Ok(stat) = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
@@ -99,6 +99,6 @@ mod tests {
         found.sort();
         assert_eq!(found, ["none", "open/closed", "open/own"].map(at), "the outermost ones");
         assert_eq!(find_below(ground.path(), 1, &mut 0), [at("none")]);
-        assert_eq!(find_below(ground.path(), 9, &mut MOST.clone()), [""; 0].map(PathBuf::from));
+        assert_eq!(find_below(ground.path(), 9, &mut MAX_ENTRIES.clone()), [""; 0].map(PathBuf::from));
     }
 }

@@ -33,7 +33,7 @@ const MAPPING: u64 = 256;
 
 /// How little memory the machine may have left, as a part of all, and at most. With less, the kernel would soon end
 /// processes; it would take the call first.
-const LEAST_LEFT: (u64, u64) = (64, 256 << 20);
+const MIN_LEFT: (u64, u64) = (64, 256 << 20);
 
 /// How sockets of a call are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl KernelMemory {
         if lost > most / 2 || now.shared.saturating_sub(least_used.shared) > most / 4 {
             held += unseen(proc, processes)?;
         }
-        let (part, least) = LEAST_LEFT;
+        let (part, least) = MIN_LEFT;
         let scarce = lost > most / 2 && now.available < (now.total / part).min(least);
         Ok(if scarce { held.max(most.saturating_add(1)) } else { held })
     }

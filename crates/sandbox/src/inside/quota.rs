@@ -19,7 +19,7 @@ use crate::report::{Overrun, OverrunOf, Stop};
 use crate::wire::Failure;
 
 /// How often folders are looked at, at most: it means walking through them.
-const TICK: Duration = Duration::from_millis(250);
+const LOOK_INTERVAL: Duration = Duration::from_millis(250);
 
 /// A walk is followed by a pause of so many times its own length, so that watching takes a fifth of the time at most.
 const PAUSE: u32 = 4;
@@ -155,7 +155,7 @@ impl Quota {
 
     /// A look that began then is over.
     pub(crate) fn looked(&mut self, began: Instant) {
-        self.due = began + TICK.max(began.elapsed() * (PAUSE + 1));
+        self.due = began + LOOK_INTERVAL.max(began.elapsed() * (PAUSE + 1));
     }
 
     /// The folder for which the call was stopped, if one was.

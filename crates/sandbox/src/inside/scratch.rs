@@ -12,7 +12,7 @@ use super::view::{HOME, SCRATCH, SHARED_MEMORY};
 use crate::wire::Failure;
 
 /// How many files it may hold. Each takes about a kilobyte of the kernel's memory that its size does not count.
-const MOST_FILES: &str = "100000";
+const MAX_FILES: &str = "100000";
 
 /// A scratch folder. It is nowhere to be seen until it is shown.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl ScratchFolder {
             [size, owner.user.into(), owner.group.into()].map(|number: u64| number.to_string());
         let options = [
             ("size", bytes.as_str()),
-            ("nr_inodes", MOST_FILES),
+            ("nr_inodes", MAX_FILES),
             ("mode", "0700"),
             ("uid", &user),
             ("gid", &group),

@@ -18,7 +18,7 @@ use crate::report::{Overrun, Stop};
 use crate::wire::Failure;
 
 /// How often memory is looked at. In that time one process can fill some tens of megabytes.
-pub(crate) const TICK: Duration = Duration::from_millis(20);
+pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// What the processes of a call use, now and at most.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Watcher {
 
     /// How long until the next look. Whoever keeps us busy in the meantime does not put it off.
     pub(crate) fn until_due(&self) -> Duration {
-        TICK.saturating_sub(self.seen.elapsed())
+        LOOK_INTERVAL.saturating_sub(self.seen.elapsed())
     }
 
     /// Looks once. `waited` is the processor time of those that have ended.

@@ -29,10 +29,10 @@ use crate::wire::{
 };
 
 /// How long a call that was told to end may take for it before its helper counts as lost.
-pub(super) const LAST_WORDS: Duration = Duration::from_secs(10);
+pub(super) const END_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How much is read at once.
-const PIECE: usize = 64 * 1024;
+const MAX_CHUNK: usize = 64 * 1024;
 
 /// How often is looked whether a clock that stands still goes again. By so much a call may be late to end afterwards.
 const LOOK: Duration = Duration::from_millis(20);
@@ -150,7 +150,7 @@ impl<'a> Call<'a> {
         // Once it was told to end, the clock on the wall counts.
         let mut last_words = None;
         let (mut stopped, mut reply, mut written) = (None, None, 0_u64);
-        let mut buffer = vec![0; PIECE];
+        let mut buffer = vec![0; MAX_CHUNK];
         while reply.is_none() || self.stdout.is_some() || self.stderr.is_some() {
             let left = match last_words {
                 Some(end) => Instant::saturating_duration_since(&end, Instant::now()),
@@ -224,7 +224,7 @@ impl<'a> Call<'a> {
     fn stop(&self, why: Stop, stopped: &mut Option<Stop>, last_words: &mut Option<Instant>) {
         if stopped.is_none() {
             *stopped = Some(why);
-            *last_words = Some(Instant::now() + LAST_WORDS);
+            *last_words = Some(Instant::now() + END_TIMEOUT);
             // If it is over already, nobody is there to read this.
             let _ = deliver(self.socket.as_fd(), TO_STOP, &[]);
         }

@@ -21,7 +21,7 @@ use crate::wire::{Failure, Opening, Reply, TO_PREPARE, decode, deliver, encode, 
 const ROW: Duration = Duration::from_millis(1);
 
 /// How many rooms are kept. Each is a process and a mount namespace, and a session uses a handful of skills.
-const MOST_ROOMS: usize = 16;
+const MAX_ROOMS: usize = 16;
 
 /// The helper process and its rooms.
 #[derive(Debug)]
@@ -226,7 +226,7 @@ impl Launcher {
     fn give_up_oldest(&mut self) {
         self.rooms.retain(|_, rooms| !rooms.is_empty());
         let rooms = || self.rooms.iter().flat_map(|(key, rooms)| rooms.iter().map(move |room| (key, room)));
-        if rooms().count() <= MOST_ROOMS {
+        if rooms().count() <= MAX_ROOMS {
             return;
         }
         // With a room its calls end, so one that is in use stays. The newest is the one that was just opened.

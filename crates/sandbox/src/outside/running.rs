@@ -4,7 +4,7 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 
-use super::call::{LAST_WORDS, refused};
+use super::call::{END_TIMEOUT, refused};
 use super::control_group::Group;
 use super::launcher::Lease;
 use super::supervised::{GatewaySocket, Supervised, Supervisor, wait_for};
@@ -93,7 +93,7 @@ impl Running {
         // If it has ended by itself, nobody reads this.
         let _ = deliver(self.socket.as_fd(), TO_STOP, &[]);
         self.stdin = None;
-        if !wait_for(&self.socket, LAST_WORDS) {
+        if !wait_for(&self.socket, END_TIMEOUT) {
             self.supervisor.kill();
             return Err(Error::Helper("did not answer, and was killed with the process".into()));
         }

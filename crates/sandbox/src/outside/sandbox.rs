@@ -21,7 +21,7 @@ use crate::tier::Tier;
 use crate::wire::{Failure, FailureOf, Opening};
 
 /// How many calls run at once unless the caller says otherwise.
-const AT_ONCE: NonZeroUsize = NonZeroUsize::new(8).unwrap();
+const DEFAULT_CALLS_AT_ONCE: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 
 /// What a sandbox needs to know of its surroundings.
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ impl Setup {
             choice: Choice::Best,
             scratch,
             bubblewrap: None,
-            at_once: AT_ONCE,
+            at_once: DEFAULT_CALLS_AT_ONCE,
             expecting: Expecting::Many,
             metering: Metering::Best,
         }

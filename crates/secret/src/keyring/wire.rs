@@ -105,7 +105,7 @@ impl Writer {
     }
 }
 
-/// A length as it is sent. What is sent is bounded by [`crate::LONGEST`] and by paths; what would not fit could not be sent
+/// A length as it is sent. What is sent is bounded by [`crate::MAX_SECRET`] and by paths; what would not fit could not be sent
 /// either, since the message's own limit is far lower.
 fn length(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)

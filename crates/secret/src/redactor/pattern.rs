@@ -14,16 +14,16 @@ use crate::{Encoding, Secret};
 pub(super) const BEFORE_BREAK: usize = 4;
 
 /// A shape of this length is looked for as a whole, a longer one in pieces of half to all of it.
-const LONGEST: usize = 64;
+const MAX_WHOLE: usize = 64;
 
 /// By how much pieces overlap. At least [`BEFORE_BREAK`], so that a line end between two of them is inside one.
 const OVERLAP: usize = 8;
 
 /// The shortest word that is not the plain value. Six digits of base64 are there by chance once in 70 billion places.
-const SHORTEST: usize = 6;
+const MIN_WORD: usize = 6;
 
 /// The shortest rest of a word that is looked for when its first letters may stand at the end of the line before.
-const SHORTEST_REST: usize = 8;
+const MIN_REST: usize = 8;
 
 /// How much of a word is needed to recognise a digit at its edge.
 const BESIDE_EDGE: usize = 8;
@@ -33,7 +33,7 @@ pub(super) fn patterns(secret: &Secret) -> BTreeSet<Vec<u8>> {
     let mut words = BTreeSet::new();
     for encoding in Encoding::ALL {
         for form in encoding.forms(secret.expose()) {
-            let shortest = if *encoding == Encoding::Plain { crate::secret::SHORTEST } else { SHORTEST };
+            let shortest = if *encoding == Encoding::Plain { crate::secret::MIN_SECRET } else { MIN_WORD };
             add(&form, shortest, &mut words);
         }
     }
@@ -47,9 +47,9 @@ fn add(form: &Form, shortest: usize, words: &mut BTreeSet<Vec<u8>>) {
     }
     for skipped in 1..BEFORE_BREAK {
         // The rest of a word whose first letters stand before a line end. The digits at an edge count as letters.
-        let rest = bytes.get(skipped..).map(trimmed).filter(|rest| rest.len() >= SHORTEST_REST);
+        let rest = bytes.get(skipped..).map(trimmed).filter(|rest| rest.len() >= MIN_REST);
         if let Some(rest) = rest {
-            words.insert(rest[..rest.len().min(LONGEST)].to_vec());
+            words.insert(rest[..rest.len().min(MAX_WHOLE)].to_vec());
         }
     }
     for front in &form.edges.front {
@@ -85,10 +85,10 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
 
 /// A long word in overlapping pieces of about the same length.
 fn pieces(bytes: &[u8]) -> Vec<&[u8]> {
-    if bytes.len() <= LONGEST {
+    if bytes.len() <= MAX_WHOLE {
         return vec![bytes];
     }
-    let count = (bytes.len() - OVERLAP).div_ceil(LONGEST - OVERLAP);
+    let count = (bytes.len() - OVERLAP).div_ceil(MAX_WHOLE - OVERLAP);
     let step = (bytes.len() - OVERLAP).div_ceil(count);
     (0..count)
         .map(|index| {
@@ -115,7 +115,7 @@ mod tests {
                 let from = piece.as_ptr().addr() - bytes.as_ptr().addr();
                 assert!(end == 0 || from + BEFORE_BREAK <= end, "{length}");
                 assert!(
-                    piece.len() <= LONGEST && (pieces.len() == 1 || piece.len() >= LONGEST / 2),
+                    piece.len() <= MAX_WHOLE && (pieces.len() == 1 || piece.len() >= MAX_WHOLE / 2),
                     "{length}"
                 );
                 end = from + piece.len();

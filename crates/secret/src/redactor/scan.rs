@@ -5,7 +5,7 @@ use super::pattern::BEFORE_BREAK;
 
 /// The most line ends and blanks in a row that may be in the middle of a word: a line end and a deep indentation. It bounds
 /// what is held back when a secret's beginning is followed by nothing but blanks.
-const LONGEST_GAP: usize = 64;
+const MAX_GAP: usize = 64;
 
 /// Bytes in the middle of a word that do not count.
 #[derive(Clone, Copy)]
@@ -88,7 +88,7 @@ impl Scan {
             Some(gap) if gap.end() == at => gap.length += 1,
             _ => self.gaps.push(Gap { at, length: 1 }),
         }
-        self.run <= LONGEST_GAP
+        self.run <= MAX_GAP
     }
 
     fn begin_anew(&mut self, start: StateID) -> StateID {

@@ -17,7 +17,7 @@ const LOCK: &str = "lock";
 const FORMAT: u64 = 1;
 
 /// The largest file that is read or written. A hundred keys of the longest kind have less.
-const LARGEST: u64 = 4 << 20;
+const MAX_FILE: u64 = 4 << 20;
 
 #[derive(Debug)]
 pub(super) struct FileStore {
@@ -121,7 +121,7 @@ impl FileStore {
     }
 
     fn records(&self, folder: &PrivateFolder) -> Result<Vec<Record>, VaultError> {
-        let Some(bytes) = folder.read(FILE, LARGEST)? else { return Ok(Vec::new()) };
+        let Some(bytes) = folder.read(FILE, MAX_FILE)? else { return Ok(Vec::new()) };
         // The parser's own words would quote what it found, which may be a value.
         let broken = |error: serde_json::Error| VaultError::Broken {
             path: self.path(),
@@ -146,8 +146,8 @@ impl FileStore {
         serde_json::to_writer_pretty(&mut *bytes, &Content { version: FORMAT, secrets: records })
             .map_err(|error| failed(error.into()))?;
         bytes.push(b'\n');
-        if bytes.len() as u64 > LARGEST {
-            return Err(VaultError::Full { path: self.path(), limit: LARGEST });
+        if bytes.len() as u64 > MAX_FILE {
+            return Err(VaultError::Full { path: self.path(), limit: MAX_FILE });
         }
         write_atomic(&self.path(), &bytes, Mode::Private).map_err(failed)
     }

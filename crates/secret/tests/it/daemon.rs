@@ -123,9 +123,12 @@ fn a_real_keyring_keeps_replaces_lists_gives_and_forgets() {
     assert_eq!(set(&owner, "KEY", "hunter22", "2026-01-02T00:00:00Z"), Was::New);
     assert_eq!(set(&owner, "KEY", "hunter23", "2026-01-03T00:00:00Z"), Was::Replaced);
     assert_eq!(set(&owner, "KEY", odd, "2026-01-03T00:00:00Z"), Was::Replaced);
-    assert_eq!(set(&project, "KEY", &"x".repeat(metier_secret::LONGEST), "2026-01-04T00:00:00Z"), Was::New);
+    assert_eq!(
+        set(&project, "KEY", &"x".repeat(metier_secret::MAX_SECRET), "2026-01-04T00:00:00Z"),
+        Was::New
+    );
     assert_eq!(values(&vault, &owner), [format!("KEY={odd}"), "OLD=from the file".to_owned()]);
-    assert_eq!(values(&vault, &project), [format!("KEY={}", "x".repeat(metier_secret::LONGEST))]);
+    assert_eq!(values(&vault, &project), [format!("KEY={}", "x".repeat(metier_secret::MAX_SECRET))]);
     assert_eq!(values(&vault, &Owner::new("project", "deploy")), [""; 0]);
 
     let listed: Vec<_> = vault

@@ -8,14 +8,14 @@ use super::refusal::Planned;
 use super::{Entry, GeneralTools};
 
 /// How many answers are offered. More than these is no choice but a list to be read.
-const MOST_OPTIONS: usize = 12;
+const MAX_OPTIONS: usize = 12;
 
 /// How long a question and an option may be, in characters. What is longer belongs into the text before it.
-const MOST_QUESTION: usize = 2000;
-const MOST_OPTION: usize = 200;
+const MAX_QUESTION: usize = 2000;
+const MAX_OPTION: usize = 200;
 
 /// How much of an answer goes into the conversation, in bytes; people paste whole files.
-const MOST_ANSWER: usize = 64 * 1024;
+const MAX_ANSWER: usize = 64 * 1024;
 
 static FORM: Form = Form {
     name: "ask_user",
@@ -56,17 +56,17 @@ pub enum Reply {
 fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, _context: ToolContext<'a>) -> Planned<'a> {
     let question = input.text("question")?;
     let options = input.texts("options")?;
-    if question.chars().count() > MOST_QUESTION {
+    if question.chars().count() > MAX_QUESTION {
         let many = question.chars().count();
         return Err(input
             .unusable(format!(
-                "`question` has {many} characters, more than {MOST_QUESTION}; say the rest before you ask"
+                "`question` has {many} characters, more than {MAX_QUESTION}; say the rest before you ask"
             ))
             .into());
     }
-    let is_long = options.iter().any(|option| option.chars().count() > MOST_OPTION);
-    if options.len() > MOST_OPTIONS || is_long {
-        let what = format!("`options` are at most {MOST_OPTIONS} texts of at most {MOST_OPTION} characters");
+    let is_long = options.iter().any(|option| option.chars().count() > MAX_OPTION);
+    if options.len() > MAX_OPTIONS || is_long {
+        let what = format!("`options` are at most {MAX_OPTIONS} texts of at most {MAX_OPTION} characters");
         return Err(input.unusable(what).into());
     }
     let question = question.to_owned();
@@ -79,8 +79,8 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, _context: ToolContext<'a
 fn result(reply: Reply) -> ToolResult {
     match reply {
         Reply::Said(mut answer) => {
-            if answer.len() > MOST_ANSWER {
-                answer.truncate(answer.floor_char_boundary(MOST_ANSWER));
+            if answer.len() > MAX_ANSWER {
+                answer.truncate(answer.floor_char_boundary(MAX_ANSWER));
                 answer.push_str("\n[the rest of the answer is left out]");
             }
             ToolResult::done(format!("The user answered: {answer}"))

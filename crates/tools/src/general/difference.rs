@@ -7,7 +7,7 @@ use metier_runtime::FileChange;
 
 /// How much text between the first and the last difference is compared line by line. Comparing takes time with the square
 /// of what differs, and a rewrite of more than this is not read line by line anyway.
-const MOST_COMPARED: usize = 256 * 1024;
+const MAX_COMPARED: usize = 256 * 1024;
 
 /// The change of a file; `before` is nothing where the file is made.
 pub(super) fn change(path: &str, before: Option<&[u8]>, after: &str) -> FileChange {
@@ -15,9 +15,7 @@ pub(super) fn change(path: &str, before: Option<&[u8]>, after: &str) -> FileChan
     let bytes = before.unwrap_or_default();
     // A yes is for all of it, so all of it is there: what is not compared is shown as new text, whole.
     let diff = match std::str::from_utf8(bytes) {
-        Ok(text) if differing(text, after) <= MOST_COMPARED => {
-            Diff::new(Path::new(path), text, after).patch()
-        }
+        Ok(text) if differing(text, after) <= MAX_COMPARED => Diff::new(Path::new(path), text, after).patch(),
         Ok(text) => {
             let lines = text.lines().count();
             format!("[too large to be compared; {lines} lines are replaced by these]\n{}", added(after))

@@ -11,7 +11,7 @@ use super::write::{Target, ends_lines_with_both};
 use super::{Entry, GeneralTools};
 
 /// How many places are named where a text stands more than once.
-const MOST_PLACES: usize = 5;
+const MAX_PLACES: usize = 5;
 
 static FORM: Form = Form {
     name: "Edit",
@@ -81,8 +81,8 @@ fn replace(text: &str, old: &str, new: &str, all: bool) -> Result<Replaced, Stri
         several if all => Ok(Replaced { text: text.replace(&old, &new), count: several.len() }),
         several => {
             let lines: Vec<String> =
-                several.iter().take(MOST_PLACES).map(|at| line_of(text, *at).to_string()).collect();
-            let more = if several.len() > MOST_PLACES { ", …" } else { "" };
+                several.iter().take(MAX_PLACES).map(|at| line_of(text, *at).to_string()).collect();
+            let more = if several.len() > MAX_PLACES { ", …" } else { "" };
             Err(format!(
                 "`old_string` is in it {} times (lines {}{more}); give more of the lines around it, or set `replace_all`",
                 several.len(),

@@ -11,7 +11,7 @@ use super::resolved_path::ResolvedPath;
 use super::{Entry, GeneralTools};
 
 /// How many files are named: some 4,000 tokens, and more than anybody picks one of.
-const MOST: usize = 200;
+const MAX_RESULTS: usize = 200;
 
 pub(super) const PATH: Field = Field::optional(
     "path",
@@ -69,7 +69,7 @@ fn find(
         .filter(|file| matcher.is_match(searched.inner(file)))
         .map(|file| searched.shown(tools, file))
         .collect();
-    let mut lines: Vec<String> = found.iter().take(MOST).cloned().collect();
+    let mut lines: Vec<String> = found.iter().take(MAX_RESULTS).cloned().collect();
     if found.is_empty() {
         let deeper = if pattern.contains('/') {
             String::new()
@@ -77,8 +77,11 @@ fn find(
             format!("; `**/{pattern}` looks in folders, too")
         };
         lines.push(format!("[no file matches{deeper}]"));
-    } else if found.len() > MOST {
-        lines.push(format!("[the first {MOST} of {}; narrow the pattern, or give `path`]", found.len()));
+    } else if found.len() > MAX_RESULTS {
+        lines.push(format!(
+            "[the first {MAX_RESULTS} of {}; narrow the pattern, or give `path`]",
+            found.len()
+        ));
     }
     lines.extend(searched.notes());
     Ok(ToolResult::done(lines.join("\n")))

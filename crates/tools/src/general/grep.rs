@@ -17,24 +17,24 @@ use super::search::Searched;
 use super::{Entry, GeneralTools};
 
 /// The largest file that is searched. Larger ones are data, and a program searches them better.
-const MOST_FILE: u64 = 16 << 20;
+const MAX_FILE: u64 = 16 << 20;
 
 /// How much is searched in one call, and for how long: a model waits for it.
-const MOST_BYTES: u64 = 512 << 20;
-const MOST_TIME: Duration = Duration::from_secs(10);
+const MAX_BYTES: u64 = 512 << 20;
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How many lines or files are shown where nobody says, and at most.
-const USUAL: u64 = 100;
-const MOST: u64 = 1000;
+const DEFAULT_LIMIT: u64 = 100;
+const MAX_LIMIT: u64 = 1000;
 
 /// How much text is shown, in bytes: about 8,000 tokens.
-const MOST_SHOWN: usize = 32 * 1024;
+const MAX_SHOWN: usize = 32 * 1024;
 
 /// How much of one line is shown.
-const MOST_LINE: usize = 500;
+const MAX_LINE: usize = 500;
 
 /// How many lines around a match are shown at most.
-const MOST_CONTEXT: u64 = 20;
+const MAX_CONTEXT: u64 = 20;
 
 const FILES: &str = "files_with_matches";
 const CONTENT: &str = "content";
@@ -65,7 +65,7 @@ static FORM: Form = Form {
             .or(&["-i"]),
         Field::optional(
             "limit",
-            FieldKind::Number { least: 1, default: USUAL },
+            FieldKind::Number { least: 1, default: DEFAULT_LIMIT },
             "How many files or matches at most.",
         )
         .or(&["head_limit"]),
@@ -116,7 +116,7 @@ fn grep<'a>(
     context: ToolContext<'_>,
 ) -> Result<ToolResult, Refused> {
     let mut searched = tools.files(place)?;
-    let until = Instant::now() + MOST_TIME;
+    let until = Instant::now() + SEARCH_TIMEOUT;
     let mut found = Found::default();
     for file in &searched.files {
         if found.ended.is_some() {
@@ -126,9 +126,9 @@ fn grep<'a>(
             continue;
         }
         if Instant::now() >= until {
-            found.ended = Some(format!("it took longer than {} s", MOST_TIME.as_secs()));
-        } else if found.bytes > MOST_BYTES {
-            found.ended = Some(format!("more than {} MiB were searched", MOST_BYTES >> 20));
+            found.ended = Some(format!("it took longer than {} s", SEARCH_TIMEOUT.as_secs()));
+        } else if found.bytes > MAX_BYTES {
+            found.ended = Some(format!("more than {} MiB were searched", MAX_BYTES >> 20));
         } else {
             search(tools, query, &searched, file, context, &mut found)?;
         }
@@ -154,7 +154,7 @@ fn grep<'a>(
         note(format!(
             "[{} files larger than {} MiB were not searched; use `Bash` with `grep`]",
             found.large,
-            MOST_FILE >> 20
+            MAX_FILE >> 20
         ));
     }
     if found.denied > 0 {
@@ -186,8 +186,8 @@ fn query(input: &Input<'_>) -> Result<Query, Refused> {
         glob: glob.map(|glob| glob.compile_matcher()),
         by_name: given.is_some_and(|glob| !glob.contains('/')),
         mode: input.choice("output_mode")?,
-        context: input.number("context")?.min(MOST_CONTEXT),
-        limit: input.number("limit")?.min(MOST),
+        context: input.number("context")?.min(MAX_CONTEXT),
+        limit: input.number("limit")?.min(MAX_LIMIT),
     })
 }
 
@@ -208,11 +208,11 @@ fn search(
 ) -> Result<(), Refused> {
     // What is gone or closed by now cannot be read, and holds nothing for anybody.
     let Ok(opened) = searched.ground().open_file(file) else { return Ok(()) };
-    if opened.size() > MOST_FILE {
+    if opened.size() > MAX_FILE {
         found.large += 1;
         return Ok(());
     }
-    let Ok(bytes) = opened.read(MOST_FILE) else { return Ok(()) };
+    let Ok(bytes) = opened.read(MAX_FILE) else { return Ok(()) };
     found.bytes += bytes.len() as u64;
     if BinaryKind::of(&bytes).is_some() || !query.regex.is_match(&bytes) {
         return Ok(());
@@ -270,8 +270,8 @@ fn search(
 
 /// Adds a line, as long as there is room.
 fn push(found: &mut Found, line: &str) -> bool {
-    if found.text.len() + line.len() > MOST_SHOWN {
-        found.ended = Some(format!("{} KiB are shown", MOST_SHOWN >> 10));
+    if found.text.len() + line.len() > MAX_SHOWN {
+        found.ended = Some(format!("{} KiB are shown", MAX_SHOWN >> 10));
         return false;
     }
     found.text.push_str(line);
@@ -304,6 +304,6 @@ fn show(name: &str, bytes: &[u8], hits: &[u64], context: u64, found: &mut Found)
 
 fn shortened(line: &[u8]) -> String {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let shown = String::from_utf8_lossy(line.get(..MOST_LINE).unwrap_or(line)).into_owned();
-    if line.len() > MOST_LINE { format!("{shown} [... {} bytes]", line.len() - MOST_LINE) } else { shown }
+    let shown = String::from_utf8_lossy(line.get(..MAX_LINE).unwrap_or(line)).into_owned();
+    if line.len() > MAX_LINE { format!("{shown} [... {} bytes]", line.len() - MAX_LINE) } else { shown }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use metier_files::FileDigest;
 
 /// How many files are remembered. A session that reads more has forgotten the first ones itself, and reads them again.
-const MOST: usize = 4096;
+const MAX_FILES: usize = 4096;
 
 /// The digests of files as the model last saw or wrote them.
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub(super) enum Known {
 impl Ledger {
     /// Remembers what a file holds now.
     pub(super) fn saw(&mut self, path: &Path, digest: FileDigest) {
-        if self.seen.len() >= MOST && !self.seen.contains_key(path) {
+        if self.seen.len() >= MAX_FILES && !self.seen.contains_key(path) {
             self.seen.clear();
         }
         self.seen.insert(path.to_owned(), digest);
@@ -55,9 +55,9 @@ mod tests {
         assert_eq!(known(&ledger, b"a"), Known::Never);
         ledger.saw(path, FileDigest::of(b"a"));
         assert_eq!((known(&ledger, b"a"), known(&ledger, b"b")), (Known::Seen, Known::Changed));
-        for number in 0..=MOST {
+        for number in 0..=MAX_FILES {
             ledger.saw(&PathBuf::from(format!("/p/{number}")), FileDigest::of(b""));
         }
-        assert!(ledger.seen.len() <= MOST);
+        assert!(ledger.seen.len() <= MAX_FILES);
     }
 }

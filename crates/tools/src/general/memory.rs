@@ -71,8 +71,8 @@ pub(super) fn author(context: metier_runtime::ToolContext<'_>) -> Option<ActiveS
 }
 
 /// How many tags there may be, and how long one may be in characters.
-pub(super) const MOST_TAGS: usize = 16;
-pub(super) const MOST_TAG: usize = 64;
+pub(super) const MAX_TAGS: usize = 16;
+pub(super) const MAX_TAG: usize = 64;
 
 /// The tags of an input: trimmed, without repetitions.
 pub(super) fn tags(input: &metier_runtime::Input<'_>) -> Result<Vec<String>, super::Refused> {
@@ -83,8 +83,8 @@ pub(super) fn tags(input: &metier_runtime::Input<'_>) -> Result<Vec<String>, sup
             tags.push(tag.to_owned());
         }
     }
-    if tags.len() > MOST_TAGS || tags.iter().any(|tag| tag.chars().count() > MOST_TAG) {
-        let what = format!("`tags` are at most {MOST_TAGS} words of at most {MOST_TAG} characters");
+    if tags.len() > MAX_TAGS || tags.iter().any(|tag| tag.chars().count() > MAX_TAG) {
+        let what = format!("`tags` are at most {MAX_TAGS} words of at most {MAX_TAG} characters");
         return Err(input.unusable(what).into());
     }
     Ok(tags)

@@ -10,7 +10,7 @@ use super::refusal::{Planned, Refused, planned};
 use super::{Entry, GeneralTools};
 
 /// How long a record may be, in bytes: about 1,000 tokens, since five of them come back at once.
-const MOST_TEXT: usize = 4096;
+const MAX_TEXT: usize = 4096;
 
 static FORM: Form = Form {
     name: "memory_save",
@@ -39,10 +39,10 @@ pub(super) const ENTRY: Entry =
 
 fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
     let text = input.text("text")?;
-    if text.len() > MOST_TEXT {
+    if text.len() > MAX_TEXT {
         let many = text.len();
         return Err(input
-            .unusable(format!("`text` has {many} bytes, more than {MOST_TEXT}; keep what matters"))
+            .unusable(format!("`text` has {many} bytes, more than {MAX_TEXT}; keep what matters"))
             .into());
     }
     let tags = tags(input)?;

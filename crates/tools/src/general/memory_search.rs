@@ -11,10 +11,10 @@ use super::refusal::{Planned, Refused, planned};
 use super::{Entry, GeneralTools};
 
 /// How many records come back: what is remembered is a help beside the work, not the work.
-const MOST: usize = 5;
+const MAX_RECORDS: usize = 5;
 
 /// How much of one record is shown, in bytes. Whoever else writes into the store may not keep to the bound of saving.
-const MOST_TEXT: usize = 4096;
+const MAX_TEXT: usize = 4096;
 
 static FORM: Form = Form {
     name: "memory_search",
@@ -35,7 +35,7 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>
     let memory = tools.memory()?;
     Ok(planned(Action::tool(Actor::Agent, Tool::MemorySearch, None), move || {
         let failed = |why| Refused::Failed(format!("the memory could not be searched: {why}"));
-        let found = memory.search(&query, &tags, author.as_ref(), MOST).map_err(failed)?;
+        let found = memory.search(&query, &tags, author.as_ref(), MAX_RECORDS).map_err(failed)?;
         Ok(ToolResult::done(shown(&found, author.as_ref(), &|text| tools.gone(text))))
     }))
 }
@@ -50,7 +50,7 @@ fn shown(found: &[Record], asking: Option<&ActiveSkill>, gone: &dyn Fn(&str) -> 
         }
         (Some(_), None) => false,
     };
-    let meant = found.iter().filter(is_meant).take(MOST);
+    let meant = found.iter().filter(is_meant).take(MAX_RECORDS);
     let records: Vec<String> = meant.map(|record| envelope(record, &gone(&record.text))).collect();
     match records.as_slice() {
         [] => "[no record fits]".to_owned(),
@@ -76,7 +76,7 @@ pub fn envelope(record: &Record, gone: &[String]) -> String {
     if !record.tags.is_empty() {
         tag.push_str(&format!(" tags=\"{}\"", attribute(&record.tags.join(", "))));
     }
-    let text = record.text.get(..record.text.floor_char_boundary(MOST_TEXT)).unwrap_or_default();
+    let text = record.text.get(..record.text.floor_char_boundary(MAX_TEXT)).unwrap_or_default();
     let mut text = text.to_owned();
     if !gone.is_empty() {
         text.push_str(&format!("\n[not in the project any more: {}]", gone.join(", ")));

@@ -5,10 +5,10 @@ use metier_files::RelativePath;
 use super::GeneralTools;
 
 /// How many paths of one record are looked for. A record is at most a page; more would be a listing, which is stale by itself.
-const MOST_PATHS: usize = 20;
+const MAX_PATHS: usize = 20;
 
 /// The longest path that is looked for, in bytes.
-const LONGEST: usize = 256;
+const MAX_PATH: usize = 256;
 
 /// Endings by which a name without a folder is taken for a file's. Without a list every `example.com` would be one.
 const ENDINGS: &[&str] = &[
@@ -25,7 +25,7 @@ impl GeneralTools {
         let folder = project.ground.path().display().to_string();
         let given = self.project_shown().unwrap_or_default();
         let mut gone: Vec<String> = Vec::new();
-        for named in named_paths(text).take(MOST_PATHS) {
+        for named in named_paths(text).take(MAX_PATHS) {
             let inner = [&folder, &given].into_iter().find_map(|folder| named.strip_prefix(folder.as_str()));
             let inner = inner.map_or(named, |inner| inner.trim_start_matches('/'));
             let inner = inner.strip_prefix("./").unwrap_or(inner).trim_end_matches('/');
@@ -55,7 +55,7 @@ fn named_paths(text: &str) -> impl Iterator<Item = &str> {
 
 fn is_path(word: &str) -> bool {
     let is_plain = !word.contains("://") && !word.contains("..") && !word.starts_with(['-', '~', '$', '@']);
-    !word.is_empty() && word.len() <= LONGEST && is_plain && !word.contains(['*', '?', '=', '\\', ' ', '\n'])
+    !word.is_empty() && word.len() <= MAX_PATH && is_plain && !word.contains(['*', '?', '=', '\\', ' ', '\n'])
 }
 
 /// A name with letters before and in its ending: `1.2/3.4` is none.

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use metier_files::{Mode, write_new};
 
 /// How many names are tried. A session that has more results than this has a folder that nobody cleans.
-const MOST: usize = 100_000;
+const MAX_TRIES: usize = 100_000;
 
 /// A folder of the session's own.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Outputs {
     /// Keeps the files of one result. Gives what stands before their names: the folder, and a number that no other result
     /// has, not even one of the same session before it was resumed.
     pub(super) fn keep(&self, tool: &str, files: &[(&str, &[u8])]) -> io::Result<String> {
-        'numbers: while self.next.load(Ordering::Relaxed) < MOST {
+        'numbers: while self.next.load(Ordering::Relaxed) < MAX_TRIES {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let before = self.folder.join(format!("{tool}-{number}-")).to_string_lossy().into_owned();
             for (name, bytes) in files {

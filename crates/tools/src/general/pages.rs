@@ -4,7 +4,7 @@
 pub(super) const PAGE: usize = 64 * 1024;
 
 /// How much of one line is shown. Longer ones are data or were made by a program, and would fill the page alone.
-pub(super) const MOST_LINE: usize = 4096;
+pub(super) const MAX_LINE: usize = 4096;
 
 /// What of a text is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,17 +42,17 @@ impl Page {
             return;
         }
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let shown = String::from_utf8_lossy(line.get(..MOST_LINE).unwrap_or(line));
+        let shown = String::from_utf8_lossy(line.get(..MAX_LINE).unwrap_or(line));
         let mut numbered = format!("{number}\t{shown}");
-        if line.len() > MOST_LINE {
-            numbered.push_str(&format!(" [... {} bytes of this line left out ...]", line.len() - MOST_LINE));
+        if line.len() > MAX_LINE {
+            numbered.push_str(&format!(" [... {} bytes of this line left out ...]", line.len() - MAX_LINE));
         }
         numbered.push('\n');
         if self.text.len() + numbered.len() > PAGE && self.last > 0 {
             self.is_full = true;
             return;
         }
-        self.cut_lines += usize::from(line.len() > MOST_LINE);
+        self.cut_lines += usize::from(line.len() > MAX_LINE);
         self.text.push_str(&numbered);
         self.last = number;
     }
@@ -137,9 +137,9 @@ mod tests {
             text.len()
         );
         let mut page = Page::new(Wanted { first: 1, most: 0 });
-        page.push(1, "y".repeat(MOST_LINE + 7).as_bytes());
+        page.push(1, "y".repeat(MAX_LINE + 7).as_bytes());
         let text = page.finish(Some(1));
-        assert!(text.contains("[... 7 bytes of this line left out ...]\n"), "{}", &text[MOST_LINE..]);
+        assert!(text.contains("[... 7 bytes of this line left out ...]\n"), "{}", &text[MAX_LINE..]);
         assert!(text.ends_with("[1 long lines are cut; `Bash` with `cut -c` shows the rest of one]"));
     }
 }

@@ -11,13 +11,13 @@ use super::{Entry, GeneralTools, lock};
 
 /// The largest file that is read whole, so that its lines are counted and its bytes are known for a change. It is also the
 /// largest that `Edit` takes.
-pub(super) const MOST_WHOLE: u64 = 8 << 20;
+pub(super) const MAX_WHOLE: u64 = 8 << 20;
 
 /// How far into a larger file a line is looked for. Behind that, a program is the better reader.
-const MOST_SCANNED: u64 = 256 << 20;
+const MAX_SCANNED: u64 = 256 << 20;
 
 /// How much of a larger file is held at once.
-const PIECE: usize = 1 << 20;
+const MAX_CHUNK: usize = 1 << 20;
 
 pub(super) const FILE_PATH: Field = Field::required(
     "file_path",
@@ -75,8 +75,8 @@ fn read(
     }
     let text = if let Some(kind) = BinaryKind::of(&head) {
         format!("`{given}` is not text: {kind}, {} bytes", file.size())
-    } else if file.size() <= MOST_WHOLE {
-        let bytes = file.read(MOST_WHOLE)?;
+    } else if file.size() <= MAX_WHOLE {
+        let bytes = file.read(MAX_WHOLE)?;
         lock(&tools.ledger).saw(&path, FileDigest::of(&bytes));
         whole(&bytes, wanted)
     } else {
@@ -109,7 +109,7 @@ fn piecewise(file: &GroundFile, wanted: Wanted) -> Result<String, Refused> {
     let (mut number, mut offset) = (1_u64, 0_u64);
     let mut rest: Vec<u8> = Vec::new();
     loop {
-        let piece = file.read_at(offset, PIECE)?;
+        let piece = file.read_at(offset, MAX_CHUNK)?;
         if piece.is_empty() {
             if !rest.is_empty() {
                 page.push(number, &rest);
@@ -121,7 +121,7 @@ fn piecewise(file: &GroundFile, wanted: Wanted) -> Result<String, Refused> {
         let mut parts = piece.split(|&byte| byte == b'\n').peekable();
         while let Some(part) = parts.next() {
             // Of a line without an end only as much is held as is shown, and a byte more to tell that it was cut.
-            let room = (PIECE * 2).saturating_sub(rest.len()).min(part.len());
+            let room = (MAX_CHUNK * 2).saturating_sub(rest.len()).min(part.len());
             rest.extend_from_slice(part.get(..room).unwrap_or_default());
             if parts.peek().is_some() {
                 page.push(number, &rest);
@@ -132,11 +132,11 @@ fn piecewise(file: &GroundFile, wanted: Wanted) -> Result<String, Refused> {
         if page.is_full() {
             return Ok(page.finish(None));
         }
-        if offset >= MOST_SCANNED {
+        if offset >= MAX_SCANNED {
             let first = wanted.first;
             return Err(Refused::text(format!(
                 "line {first} is not within the first {} MiB of the file; use `Bash` with `sed -n '{first},+99p'`",
-                MOST_SCANNED >> 20
+                MAX_SCANNED >> 20
             )));
         }
     }

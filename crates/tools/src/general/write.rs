@@ -9,7 +9,7 @@ use metier_skill::Tool;
 
 use super::difference::{change, counts};
 use super::ledger::Known;
-use super::read::{FILE_PATH, MOST_WHOLE};
+use super::read::{FILE_PATH, MAX_WHOLE};
 use super::refusal::{Planned, Refused, planned};
 use super::resolved_path::{Owner, ResolvedPath, masked};
 use super::{Entry, GeneralTools, lock};
@@ -40,8 +40,8 @@ pub(super) struct Target<'a> {
 
 fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
     let given = input.bytes("content")?;
-    if given.len() as u64 > MOST_WHOLE {
-        return Err(input.unusable(format!("`content` has more than {} MiB", MOST_WHOLE >> 20)).into());
+    if given.len() as u64 > MAX_WHOLE {
+        return Err(input.unusable(format!("`content` has more than {} MiB", MAX_WHOLE >> 20)).into());
     }
     let target = Target::find(tools, Tool::Write, input.text("file_path")?, context)?;
     if let Some(before) = &target.before {
@@ -119,7 +119,7 @@ impl<'a> Target<'a> {
                         "`{given}` looks like a secret ({what}): it is neither shown nor changed; ask the user to do it"
                     )));
                 }
-                Some(file.read(MOST_WHOLE)?)
+                Some(file.read(MAX_WHOLE)?)
             }
             Err(Error::NotFound { .. }) => None,
             Err(error) => return Err(error.into()),

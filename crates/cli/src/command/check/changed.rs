@@ -41,7 +41,7 @@ impl Changed {
 }
 
 /// The most that git may say: the names of a million files.
-const MOST_OUTPUT: usize = 64 << 20;
+const MAX_OUTPUT: usize = 64 << 20;
 
 /// Runs git, contained: it sees the repository read-only and nothing else. What a stranger's repository makes git start
 /// can do no more than that.
@@ -55,7 +55,7 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     profile.readable.push(folder);
     profile.programs = toolbox.shown;
     profile.environment = vec![("PATH".into(), toolbox.path), ("GIT_OPTIONAL_LOCKS".into(), "0".into())];
-    profile.limits = Limits { output: MOST_OUTPUT, ..Limits::default() };
+    profile.limits = Limits { output: MAX_OUTPUT, ..Limits::default() };
     // Nothing of the repository may run: neither a file system monitor nor a pager. Whose it is does not matter, since
     // git can change nothing.
     let command = Command::new(program.file)

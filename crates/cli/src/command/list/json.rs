@@ -14,11 +14,11 @@ use serde::Serialize;
 use std::path::Path;
 
 /// How much is collected before it is passed on. It stays in the cache and is used again and again.
-const PIECE: usize = crate::output::WRITTEN_AT_ONCE;
+const MAX_CHUNK: usize = crate::output::WRITTEN_AT_ONCE;
 
 pub(super) fn write(args: &List, snapshot: &Snapshot, output: &mut Output) -> Result<()> {
     let (loaded, failed) = (snapshot.loaded(), snapshot.failures().len());
-    let mut json = Vec::with_capacity(PIECE + PIECE / 4);
+    let mut json = Vec::with_capacity(MAX_CHUNK + MAX_CHUNK / 4);
     json.extend_from_slice(format!("{{\"loaded\":{loaded},\"failed\":{failed},\"skills\":[").as_bytes());
     let mut is_first = true;
     let mut root: Option<RootText<'_>> = None;
@@ -31,7 +31,7 @@ pub(super) fn write(args: &List, snapshot: &Snapshot, output: &mut Output) -> Re
             None => root.insert(RootText::new(snapshot.root(entry))?),
         };
         push_skill(&mut json, args, snapshot, root, (id, entry))?;
-        if json.len() >= PIECE {
+        if json.len() >= MAX_CHUNK {
             output.raw(&json)?;
             json.clear();
         }

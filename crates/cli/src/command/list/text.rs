@@ -102,7 +102,7 @@ fn close(
     hidden: usize,
     output: &mut Output,
 ) -> Result<()> {
-    const MOST_NAMES: usize = 8;
+    const MAX_NAMES: usize = 8;
     for failure in snapshot.failures() {
         if let Some(diagnostic) = failure.reason() {
             output.line("")?;
@@ -114,8 +114,8 @@ fn close(
         output.diagnostic(&surroundings.relative(diagnostic), None)?;
     }
     if !warned.is_empty() {
-        let more = if warned.len() > MOST_NAMES { ", …" } else { "" };
-        let names: Vec<String> = warned.iter().take(MOST_NAMES).map(|name| clean(name)).collect();
+        let more = if warned.len() > MAX_NAMES { ", …" } else { "" };
+        let names: Vec<String> = warned.iter().take(MAX_NAMES).map(|name| clean(name)).collect();
         output.comment(format!(
             "\n{} with warnings: {}{more}; `metier explain NAME` says which, `metier doctor` all of them",
             warned.len(),

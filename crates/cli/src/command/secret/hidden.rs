@@ -11,7 +11,7 @@ use std::io::{self, Write};
 use std::thread::JoinHandle;
 
 /// A terminal gives at most this much of one line; Linux cuts the rest off without a word.
-const MOST: usize = 4096;
+const MAX_LINE: usize = 4096;
 
 /// Asks on standard error and reads a line from the terminal, without its end.
 pub(super) fn line(prompt: &str) -> Result<Vec<u8>> {
@@ -20,10 +20,10 @@ pub(super) fn line(prompt: &str) -> Result<Vec<u8>> {
     let read = typed();
     silence.end();
     let bytes = read.context("the terminal cannot be read")?;
-    if bytes.len() >= MOST - 1 {
+    if bytes.len() >= MAX_LINE - 1 {
         bail!(
             "a terminal takes lines of at most {} bytes; give a longer value through a pipe or a file",
-            MOST - 2
+            MAX_LINE - 2
         );
     }
     Ok(bytes)
@@ -31,7 +31,7 @@ pub(super) fn line(prompt: &str) -> Result<Vec<u8>> {
 
 /// Read without the standard library's buffer, which would keep a copy.
 fn typed() -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; MOST];
+    let mut bytes = vec![0; MAX_LINE];
     let mut length = 0;
     while let Some(room) = bytes.get_mut(length..).filter(|room| !room.is_empty()) {
         match rustix::io::read(stdin(), room) {

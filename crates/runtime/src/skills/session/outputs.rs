@@ -8,7 +8,7 @@ use metier_sandbox::{Existing, Outputs as Results};
 
 /// The most runs of a session whose long outputs are kept. Each may hold two files of some megabytes, and a model that fills
 /// more than this reads none of them.
-const MOST_RUNS: u32 = 100;
+const MAX_RUNS: u32 = 100;
 
 /// The folder of a session for outputs, made when the first one comes.
 #[derive(Debug, Default)]
@@ -40,8 +40,8 @@ impl Outputs {
             Keeping::Results(shown, results) => return put(ran, shown, results).map(Some),
             Keeping::Nowhere => return Ok(None),
         }
-        if self.runs == MOST_RUNS {
-            return Err(format!("this session keeps the outputs of {MOST_RUNS} runs, and no more"));
+        if self.runs == MAX_RUNS {
+            return Err(format!("this session keeps the outputs of {MAX_RUNS} runs, and no more"));
         }
         let trouble = |error: std::io::Error| format!("the whole output could not be kept: {error}");
         let folder = match self.folder.take() {

@@ -26,14 +26,14 @@ pub(crate) const PROBES: &[Probe] = &[
 ];
 
 /// No bound may be larger, whatever is asked for.
-const MOST: u64 = 2 << 30;
-const MOST_FILES: u64 = 200_000;
+const MAX_BYTES: u64 = 2 << 30;
+const MAX_FILES: u64 = 200_000;
 
 /// How many names one file gets.
 const NAMES_OF_ONE: u64 = 100;
 
 pub(super) fn bytes(arguments: &Arguments) -> Result<u64, Stop> {
-    arguments.number("bytes").map(|bytes| bytes.min(MOST))
+    arguments.number("bytes").map(|bytes| bytes.min(MAX_BYTES))
 }
 
 /// A folder of this probe's own in one that can be written; removed when it is done.
@@ -142,7 +142,7 @@ fn data_reserve(arguments: &Arguments) -> Answer {
 
 fn tiny_in(folder: &Path, arguments: &Arguments) -> Answer {
     let corner = Corner::new(folder)?;
-    let wanted = arguments.number("files")?.min(MOST_FILES);
+    let wanted = arguments.number("files")?.min(MAX_FILES);
     // Most are further names of a file: some file systems take a millisecond for a new one, and it is names that have to
     // be counted.
     let mut first = corner.0.join("0");

@@ -28,7 +28,7 @@ pub(crate) const PROBES: &[Probe] = &[
 ];
 
 /// How deep folders are looked through.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// What of /etc is closed to others and not this user's own. Outside, where groups have their names, only what a group of this
 /// process may open.
@@ -45,7 +45,7 @@ fn closed(arguments: &Arguments) -> Result<Vec<PathBuf>, Stop> {
             // Who owns what has no name in a user namespace: there `nobody` can be anybody.
             if metadata.mode() & 0o005 == 0 && (metadata.uid() != own || own == 65534) {
                 found.extend(may_open(metadata.gid()).then(|| entry.path()));
-            } else if metadata.is_dir() && depth < DEEPEST {
+            } else if metadata.is_dir() && depth < MAX_DEPTH {
                 waiting.push((entry.path(), depth + 1));
             }
         }

@@ -21,13 +21,13 @@ pub(crate) const PROBES: &[Probe] = &[
 ];
 
 /// No bound may be larger, whatever is asked for.
-const MOST: u64 = 8 << 30;
+const MAX_BYTES: u64 = 8 << 30;
 
 /// What is taken at once.
 pub(super) const STEP: usize = 16 << 20;
 
 pub(super) fn bytes(arguments: &Arguments) -> Result<usize, Stop> {
-    arguments.number("bytes").map(|bytes| bytes.min(MOST) as usize)
+    arguments.number("bytes").map(|bytes| bytes.min(MAX_BYTES) as usize)
 }
 
 fn mapped(arguments: &Arguments, sharing: i32) -> Answer {

@@ -19,10 +19,10 @@ pub(crate) const PROBES: &[Probe] = &[
 ];
 
 /// No bound may be larger, whatever is asked for.
-const MOST: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
 fn flood(arguments: &Arguments, streams: &[usize], pattern: &[u8]) -> Answer {
-    let wanted = arguments.number("chatter")?.min(MOST);
+    let wanted = arguments.number("chatter")?.min(MAX_BYTES);
     let chunk = pattern.repeat((64 << 10) / pattern.len());
     let mut written = 0;
     while written < wanted {

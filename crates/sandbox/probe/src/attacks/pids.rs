@@ -20,10 +20,10 @@ pub(crate) const PROBES: &[Probe] = &[
 ];
 
 /// No bound may be larger, whatever is asked for.
-const MOST: u64 = 4096;
+const MAX_PROCESSES: u64 = 4096;
 
 fn count(arguments: &Arguments) -> Result<u64, crate::answer::Stop> {
-    arguments.number("count").map(|count| count.min(MOST))
+    arguments.number("count").map(|count| count.min(MAX_PROCESSES))
 }
 
 /// Who counts processes looks several times a second; what is gone before was not there.

@@ -75,7 +75,7 @@ fn stopper(arguments: &Arguments) -> Answer {
 }
 
 /// How long is spun at most, on the wall: a busy machine may not give the time that was asked for.
-const PATIENCE: Duration = Duration::from_secs(10);
+const SPIN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The processor time that this process had, or its children that have ended.
 fn used(whose: i32) -> Duration {
@@ -107,12 +107,12 @@ fn unstopped(whose: i32, wanted: Duration) -> Answer {
 
 fn spin(arguments: &Arguments) -> Answer {
     let wanted = seconds(arguments)?;
-    spin_for(wanted, Instant::now() + PATIENCE);
+    spin_for(wanted, Instant::now() + SPIN_TIMEOUT);
     unstopped(libc::RUSAGE_SELF, wanted)
 }
 
 fn children(arguments: &Arguments) -> Answer {
-    let (wanted, end) = (seconds(arguments)?, Instant::now() + PATIENCE);
+    let (wanted, end) = (seconds(arguments)?, Instant::now() + SPIN_TIMEOUT);
     // Each is over long before a limit of one process would count.
     while Instant::now() < end && used(libc::RUSAGE_CHILDREN) < wanted {
         let child = fork().attempt("fork")?;

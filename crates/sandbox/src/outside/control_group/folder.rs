@@ -13,7 +13,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 /// The longest file of the kernel's that is read here: a list of mounts.
-const LONGEST: u64 = 4 << 20;
+const MAX_MOUNTS: u64 = 4 << 20;
 
 /// How often is looked meanwhile.
 const LOOK: Duration = Duration::from_micros(500);
@@ -159,7 +159,7 @@ pub(crate) fn read(path: &Path) -> io::Result<String> {
 
 fn read_all(file: OwnedFd) -> io::Result<String> {
     let mut bytes = Vec::new();
-    if File::from(file).take(LONGEST + 1).read_to_end(&mut bytes)? as u64 > LONGEST {
+    if File::from(file).take(MAX_MOUNTS + 1).read_to_end(&mut bytes)? as u64 > MAX_MOUNTS {
         return Err(Errno::FBIG.into());
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
