@@ -71,7 +71,7 @@ pub use containment::{LANGUAGE, SkillContainment, StartDir};
 pub use data_folder::DataOwner;
 pub use declared_environment::{DeclaredEnvironment, UnsetVariablesError, Variable, VariableValue};
 pub use interpreter::{Launch, LaunchError, NodeVersion, launch};
-pub use long_output::{LONGEST_FILE, LongOutput};
+pub use long_output::{LongOutput, MAX_OUTPUT_FILE};
 /// What happened to a changed path, and what is there now.
 pub use metier_changes::{ChangeKind, EntryKind};
 pub use network_access::{HostApprover, NetworkAccess, NetworkContacts};
@@ -95,5 +95,5 @@ pub use skill_arguments::SkillArguments;
 pub use skill_binding::bind_copy;
 pub use skill_folders::{SkillFolders, SkillFoldersError};
 pub use skill_group::{SkillGroup, SkillGroupKind};
-pub use skill_needs::SkillNeeds;
+pub use skill_needs::{MAX_ASKED_TIME, SkillNeeds};
 pub use skill_path::path_in_skill;

@@ -6,7 +6,7 @@ use crate::output::{MODEL_HEAD, MODEL_TAIL};
 
 /// How much of the beginning of a stream its file holds, in bytes. A model reads it in pages, and nobody reads a hundred of
 /// them; both streams of a call are held in memory until it is over.
-pub const LONGEST_FILE: usize = 8 << 20;
+pub const MAX_OUTPUT_FILE: usize = 8 << 20;
 
 /// A stream that is longer than what a model gets, for whoever keeps it where it can be read: without what nobody may see.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct LongOutput {
     pub stream: Stream,
     /// The name for its file, which none of the call's results has: `stdout.txt`, `stderr.txt`.
     pub name: String,
-    /// Its bytes: all, or [`LONGEST_FILE`] of the beginning and what the report has of the end, with a line between.
+    /// Its bytes: all, or [`MAX_OUTPUT_FILE`] of the beginning and what the report has of the end, with a line between.
     pub bytes: Vec<u8>,
 }
 
@@ -40,7 +40,7 @@ impl Transcript {
             Stream::Output => &mut self.output,
             Stream::Error => &mut self.error,
         };
-        let room = LONGEST_FILE - kept.len();
+        let room = MAX_OUTPUT_FILE - kept.len();
         kept.extend_from_slice(&piece[..room.min(piece.len())]);
     }
 
@@ -131,13 +131,13 @@ mod tests {
         assert_eq!(kept(MODEL, 0), None);
         assert_eq!(kept(MODEL + 1, 0), Some(Vec::new()), "whole");
         assert_eq!(kept(300_000, 128 << 10), Some(Vec::new()), "whole");
-        assert_eq!(kept(LONGEST_FILE, 128 << 10), Some(Vec::new()), "whole");
+        assert_eq!(kept(MAX_OUTPUT_FILE, 128 << 10), Some(Vec::new()), "whole");
         // The tail reaches back into what was kept from the beginning.
-        assert_eq!(kept(LONGEST_FILE + 1000, 128 << 10), Some(Vec::new()), "whole");
-        let long = kept(LONGEST_FILE + 200_000, 128 << 10).unwrap();
+        assert_eq!(kept(MAX_OUTPUT_FILE + 1000, 128 << 10), Some(Vec::new()), "whole");
+        let long = kept(MAX_OUTPUT_FILE + 200_000, 128 << 10).unwrap();
         let line = format!("\n[... {} bytes left out ...]\n", 200_000 - (128 << 10));
-        assert_eq!(long.len(), LONGEST_FILE + line.len() + (128 << 10));
-        assert!(long[LONGEST_FILE..].starts_with(line.as_bytes()));
+        assert_eq!(long.len(), MAX_OUTPUT_FILE + line.len() + (128 << 10));
+        assert!(long[MAX_OUTPUT_FILE..].starts_with(line.as_bytes()));
     }
 
     #[test]

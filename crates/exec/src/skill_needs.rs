@@ -8,8 +8,8 @@ use metier_skill::Manifest;
 
 use crate::requested_grants::{DeclaredNeeds, RequestedGrants};
 
-/// The longest that a skill can ask a script to take. More is for the user to say.
-const MAX_DECLARED_TIME: Duration = Duration::from_mins(10);
+/// The longest that a skill or a model can ask a script or a command line to take. More is for the user to say.
+pub const MAX_ASKED_TIME: Duration = Duration::from_mins(10);
 
 /// What a skill needs, for every command that runs something for it.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +35,7 @@ impl SkillNeeds {
         if let Some(needs) = manifest.and_then(|manifest| manifest.more.needs.as_ref()) {
             let declared = DeclaredNeeds { hosts: &needs.hosts, write: &needs.write, env: &needs.env };
             self.problems.extend(self.grants.declare(&declared, value));
-            self.seconds = needs.seconds.map(|own| seconds(own).min(MAX_DECLARED_TIME));
+            self.seconds = needs.seconds.map(|own| seconds(own).min(MAX_ASKED_TIME));
         }
         for (needs, _) in settings.needs(name, origin) {
             let NeedsConfig { hosts, write, env, .. } = needs;

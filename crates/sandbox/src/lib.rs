@@ -77,7 +77,9 @@ pub use self::outside::{
     Attendance, Choice, Examination, Expecting, Finding, Finished, Held, Helper, Metered, Metering, Porter,
     Running, Sandbox, Setup, Sieve, Sink, Stream, examine,
 };
-pub use self::profile::{DataFolder, GATEWAY, Limits, Network, Profile, Project, ProjectAccess, StandIn};
+pub use self::profile::{
+    DEFAULT_TIMEOUT, DataFolder, GATEWAY, Limits, Network, Profile, Project, ProjectAccess, StandIn,
+};
 pub use self::report::{Containment, Denied, Ended, Meter, Overrun, OverrunOf, Report, Stop, Usage};
 pub use self::stream::Captured;
 pub use self::tier::Tier;

@@ -155,11 +155,14 @@ pub struct Limits {
     pub chatter: u64,
 }
 
+/// How long a script or a command line may take where nobody says.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_mins(2);
+
 impl Default for Limits {
     fn default() -> Self {
         const MIB: u64 = 1 << 20;
         Self {
-            time: Duration::from_mins(2),
+            time: DEFAULT_TIMEOUT,
             cpu: Duration::from_mins(4),
             memory: 2048 * MIB,
             // Threads count: one node process has eleven, a parallel build a few dozen.

@@ -57,7 +57,7 @@ fn a_hundred_megabytes_of_output_are_cut_and_said() {
     assert!(ran.text.starts_with("xxxx") && ran.text.ends_with("end"));
     assert!(ran.text.contains("let the user run `metier exec --out DIR`, which keeps all of it ...]"));
     let [long] = ran.long.as_slice() else { panic!("{} long streams", ran.long.len()) };
-    assert!(long.bytes.len() > metier_exec::LONGEST_FILE && long.bytes.ends_with(b"xxx\nend\n"));
+    assert!(long.bytes.len() > metier_exec::MAX_OUTPUT_FILE && long.bytes.ends_with(b"xxx\nend\n"));
     assert!(ran.text_beside("outputs/").contains(" bytes left out; all of it is in outputs/stdout.txt ...]"));
 }
 

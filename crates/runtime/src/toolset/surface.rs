@@ -5,6 +5,10 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use metier_policy::Dialect;
+use metier_sandbox::DEFAULT_TIMEOUT;
+
+/// What agentmd and skilled-crew document for a script.
+const COMPATIBLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A system whose tools a model is given: its names, its schemas, its results and its error texts, over one
 /// implementation.
@@ -55,8 +59,8 @@ impl Surface {
     /// How long a script or a command line may take: what the two systems that have a limit document, else two minutes.
     pub const fn time(self) -> Duration {
         match self {
-            Self::Agentmd | Self::SkilledCrew => Duration::from_secs(30),
-            Self::Canonical | Self::Adk | Self::ClaudeCode => Duration::from_mins(2),
+            Self::Agentmd | Self::SkilledCrew => COMPATIBLE_TIMEOUT,
+            Self::Canonical | Self::Adk | Self::ClaudeCode => DEFAULT_TIMEOUT,
         }
     }
 }

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
-use metier_exec::RunOutput;
+use metier_exec::{MAX_ASKED_TIME, RunOutput};
 use metier_runtime::{Field, FieldKind, Form, Input, Plan, SideEffect, ToolContext, ToolResult, UseError};
+use metier_sandbox::DEFAULT_TIMEOUT;
 use metier_skill::Tool;
 
 use super::refusal::{Planned, Refused};
 use super::{Entry, GeneralTools};
 
 /// How long a line may take where nobody says, and at most, in seconds.
-const USUAL: u64 = 120;
-const MOST: u64 = 600;
+const DEFAULT_SECONDS: u64 = DEFAULT_TIMEOUT.as_secs();
+const MAX_SECONDS: u64 = MAX_ASKED_TIME.as_secs();
 
 static FORM: Form = Form {
     name: "Bash",
@@ -26,7 +27,7 @@ static FORM: Form = Form {
         ]),
         Field::optional(
             "timeout",
-            FieldKind::Number { least: 1, default: USUAL },
+            FieldKind::Number { least: 1, default: DEFAULT_SECONDS },
             "How many seconds it may take, up to 600.",
         ),
         Field::optional("description", FieldKind::Text, "What it is for, in a few words, for the user.")
@@ -61,10 +62,10 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>
 /// What a model gives as the time. Other systems count in milliseconds, and nothing waits longer than ten minutes, so a number
 /// over 600 can only mean those.
 fn seconds(given: u64) -> (u64, Option<String>) {
-    if given <= MOST {
+    if given <= MAX_SECONDS {
         return (given, None);
     }
-    let seconds = given.div_ceil(1000).clamp(1, MOST);
+    let seconds = given.div_ceil(1000).clamp(1, MAX_SECONDS);
     (seconds, Some(format!("`timeout` {given} was taken for milliseconds: {seconds} s")))
 }
 
@@ -102,5 +103,7 @@ mod tests {
             assert_eq!(seconds(given).0, expect, "{given}");
             assert_eq!(seconds(given).1.is_some(), given > 600);
         }
+        let told = FORM.fields.iter().find(|field| field.name == "timeout").unwrap().description;
+        assert!(told.contains(&format!("up to {MAX_SECONDS}")), "{told}");
     }
 }
