@@ -1,6 +1,7 @@
 //! The reference pages that are generated from code, so that they cannot say anything else than it does.
 //!
-//! The binary itself prints each page; this chore only knows which page comes from which command line.
+//! The binary itself prints most pages; this chore only knows which page comes from which command line. Limits are read from
+//! the source.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,6 +9,7 @@ use std::io::ErrorKind;
 use anyhow::{Context, Result, bail};
 
 use crate::cargo::Cargo;
+use crate::limits;
 use crate::repository::Repository;
 
 #[derive(clap::Args)]
@@ -17,20 +19,29 @@ pub(crate) struct Arguments {
     check: bool,
 }
 
-/// A page and the arguments of `metier` that print it.
+/// A page and what it is made from.
 struct Page {
     file: &'static str,
-    command: &'static [&'static str],
+    made: Made,
+}
+
+/// Where a page comes from.
+enum Made {
+    /// `metier` prints it, given these arguments.
+    By(&'static [&'static str]),
+    /// The constants of the source.
+    FromConstants,
 }
 
 const PAGES: &[Page] = &[
-    Page { file: "docs/reference/config.schema.json", command: &["schema", "config"] },
-    Page { file: "docs/reference/skill.schema.json", command: &["schema", "skill"] },
-    Page { file: "docs/reference/agent.schema.json", command: &["schema", "agent"] },
-    Page { file: "docs/reference/crew.schema.json", command: &["schema", "crew"] },
-    Page { file: "docs/reference/diagnostics.md", command: &["schema", "diagnostics"] },
-    Page { file: "docs/reference/rules.md", command: &["schema", "rules"] },
-    Page { file: "docs/reference/cli.md", command: &["schema", "cli"] },
+    Page { file: "docs/reference/limits.md", made: Made::FromConstants },
+    Page { file: "docs/reference/config.schema.json", made: Made::By(&["schema", "config"]) },
+    Page { file: "docs/reference/skill.schema.json", made: Made::By(&["schema", "skill"]) },
+    Page { file: "docs/reference/agent.schema.json", made: Made::By(&["schema", "agent"]) },
+    Page { file: "docs/reference/crew.schema.json", made: Made::By(&["schema", "crew"]) },
+    Page { file: "docs/reference/diagnostics.md", made: Made::By(&["schema", "diagnostics"]) },
+    Page { file: "docs/reference/rules.md", made: Made::By(&["schema", "rules"]) },
+    Page { file: "docs/reference/cli.md", made: Made::By(&["schema", "cli"]) },
 ];
 
 pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> {
@@ -76,15 +87,16 @@ fn write(repository: &Repository) -> Result<()> {
 
 /// What the code says the page is.
 fn print(repository: &Repository, page: &Page) -> Result<String> {
+    let Made::By(command) = page.made else { return limits::page(repository) };
     let printed = Cargo::new(repository, ["run", "--quiet", "--package", "metier", "--"])
-        .arguments(page.command)
+        .arguments(command)
         // A page must not depend on who generates it, or where.
         .environment("NO_COLOR", "1")
         .environment("COLUMNS", "100")
         .text()
         .with_context(|| format!("{} cannot be generated", page.file))?;
     if printed.trim().is_empty() {
-        bail!("{} cannot be generated: `metier {}` printed nothing", page.file, page.command.join(" "));
+        bail!("{} cannot be generated: `metier {}` printed nothing", page.file, command.join(" "));
     }
     Ok(printed)
 }

@@ -23,6 +23,7 @@ mod inference;
 mod installation;
 mod interop;
 mod last_run;
+mod limits;
 mod repository;
 mod summary;
 mod system;

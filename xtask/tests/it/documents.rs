@@ -6,7 +6,7 @@ use crate::none;
 use crate::workspace::{METADATA, SOURCES, beside_manifest, exists, file};
 
 /// The map is read in one sitting or not at all.
-const LONGEST_MAP: usize = 300;
+const MAX_MAP: usize = 300;
 
 /// Info strings of code blocks that rustdoc compiles.
 const COMPILED: &[&str] =
@@ -28,11 +28,11 @@ fn library_problems(path: &str, text: &str) -> Vec<String> {
 
 fn map_problems(text: &str) -> Vec<String> {
     let lines = text.lines().count();
-    if lines <= LONGEST_MAP {
+    if lines <= MAX_MAP {
         return Vec::new();
     }
     vec![format!(
-        "ARCHITECTURE.md has {lines} lines, more than {LONGEST_MAP}; move detail into the crate it is about"
+        "ARCHITECTURE.md has {lines} lines, more than {MAX_MAP}; move detail into the crate it is about"
     )]
 }
 
@@ -66,6 +66,19 @@ fn the_library_page_says_how_many_changes_are_remembered() {
             && source.product_lines().any(|line| line.contains(&limit))
     });
     assert!(is_limit, "docs/library.md says {number}, and no constant of metier-runtime ends in `{limit}`");
+}
+
+#[test]
+fn pages_with_tables_of_bounds_point_to_the_limits() {
+    let silent = ["format", "proxy", "store", "containment"].into_iter().filter(|page| {
+        let text = file(&format!("docs/{page}.md")).expect("the page is there");
+        !text.contains("(reference/limits.md)")
+    });
+    none(
+        &silent
+            .map(|page| format!("docs/{page}.md does not point to reference/limits.md"))
+            .collect::<Vec<_>>(),
+    );
 }
 
 /// The paths that the map names: `crates/…` anywhere, and in the tables of crates the files below their `src/`.
@@ -129,6 +142,6 @@ fn a_library_with_an_example_is_good() {
 
 #[test]
 fn a_long_map_is_a_problem() {
-    none(&map_problems(&"line\n".repeat(LONGEST_MAP)));
-    assert_eq!(map_problems(&"line\n".repeat(LONGEST_MAP + 1)).len(), 1);
+    none(&map_problems(&"line\n".repeat(MAX_MAP)));
+    assert_eq!(map_problems(&"line\n".repeat(MAX_MAP + 1)).len(), 1);
 }

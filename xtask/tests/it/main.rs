@@ -18,6 +18,7 @@ mod edges;
 mod findings;
 mod foreign;
 mod licences;
+mod limits;
 mod manifests;
 mod names;
 mod purity;
