@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use metier_catalog::{Amount, LimitsConfig, Snapshot};
 use metier_definition::{AgentDefinition, DefinitionFormat, LimitSetting, Role, RoleBudget};
-use metier_model::Effort;
 use metier_runtime::Surface;
 use metier_tools::{Setting, ToolServer};
 
@@ -16,6 +15,7 @@ pub use self::agents::DefinedAgents;
 use crate::agent::{Agent, Disclosure};
 use crate::agent_profile::AgentProfile;
 use crate::limits::Limits;
+use crate::models::effort;
 use crate::prompt_prefix::INSTRUCTIONS;
 use crate::subagent::CrewMember;
 
@@ -33,7 +33,7 @@ impl Agent {
             .surface(surface(definition.format))
             .disclosure(if role.hands_off() { Disclosure::Handoff } else { Disclosure::Catalogue })
             .limits(Limits::settled(&role.budget, user))
-            .effort(effort(role))
+            .effort(role.effort.as_ref().and_then(|word| effort(&word.value)))
             .instructions(&instructions(definition, role))
     }
 
@@ -104,16 +104,6 @@ impl Limits {
 fn profile(definition: &AgentDefinition, role: &Role, skills: Option<Vec<String>>) -> AgentProfile {
     let tools = role.tools.as_ref().map(|tools| tools.value.as_slice());
     AgentProfile::named(&definition.name.value).skills(skills).tools(tools, &role.disallowed)
-}
-
-/// The reasoning effort that a role asks for; `None` for a word that is not known.
-fn effort(role: &Role) -> Option<Effort> {
-    match role.effort.as_ref()?.value.as_str() {
-        "low" => Some(Effort::Low),
-        "medium" => Some(Effort::Medium),
-        "high" => Some(Effort::High),
-        number => number.parse().ok().map(Effort::Tokens),
-    }
 }
 
 /// The instructions of every agent, then those of the role.

@@ -126,7 +126,7 @@ impl ModelResolver<'_> {
 }
 
 /// Parses an effort in the words of other clients.
-fn effort(word: &str) -> Option<Effort> {
+pub(crate) fn effort(word: &str) -> Option<Effort> {
     match word.to_ascii_lowercase().as_str() {
         "low" | "minimal" => Some(Effort::Low),
         "medium" => Some(Effort::Medium),

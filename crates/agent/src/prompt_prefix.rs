@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use metier_model::{Block, ToolChoice, ToolDefinition};
 use metier_runtime::{Definition, SkillSession};
+use metier_skill::Tool;
 use metier_store::Framed;
 use metier_tools::{ExternalTools, GeneralTools};
 use serde_json::{Value, json};
@@ -106,7 +107,7 @@ impl PromptPrefix {
 
     /// Whether the catalogue is not complete, so that the model has to be able to search.
     pub(crate) fn has_skill_search(&self) -> bool {
-        self.tools.iter().any(|tool| &*tool.name == "skill_search")
+        self.tools.iter().any(|tool| &*tool.name == Tool::SkillSearch.name())
     }
 
     /// The names of all tools.

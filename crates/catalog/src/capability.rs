@@ -122,7 +122,7 @@ impl Capabilities {
     }
 
     /// The lists of tools, each by its key.
-    pub(crate) fn tool_lists(&self) -> [(&'static str, &Option<Vec<String>>); 3] {
+    pub fn tool_lists(&self) -> [(&'static str, &Option<Vec<String>>); 3] {
         [
             ("allowed-tools", &self.allowed_tools),
             ("tools", &self.tools),

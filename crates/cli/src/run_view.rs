@@ -9,6 +9,7 @@ use crate::question;
 use crate::screen;
 use metier_agent::{EmittedEvent, LimitHit, Observer, OnLimit, StreamDelta};
 use metier_diagnostic::Paint;
+use metier_skill::Tool;
 use metier_store::{EventKind, EventQuery, EventSeverity, FailedPart, SessionId, Store, StoreError, Verdict};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
@@ -126,7 +127,7 @@ impl Talking {
 
 /// Whether what a tool does is told by other events.
 fn says_so_itself(tool: &str) -> bool {
-    matches!(tool, "skill_use" | "Skill" | "load_skill" | "hand_back") || tool.starts_with("handoff_to_")
+    Tool::named(tool) == Some(Tool::Skill) || tool == "hand_back" || tool.starts_with("handoff_to_")
 }
 
 impl RunView {

@@ -112,7 +112,7 @@ pub(crate) fn size() -> (usize, usize) {
         Some((usize::from(size.ws_col), usize::from(size.ws_row)))
     };
     let (columns, rows) = of(rustix::stdio::stderr()).unwrap_or_default();
-    (if columns == 0 { DEFAULT_SIZE.0 } else { columns }, if rows == 0 { USUAL_SIZE.1 } else { rows })
+    (if columns == 0 { DEFAULT_SIZE.0 } else { columns }, if rows == 0 { DEFAULT_SIZE.1 } else { rows })
 }
 
 /// A foreign text as one line that does nothing but being seen.

@@ -29,5 +29,5 @@ pub use connections::{
     ConnectionLimits, DEFAULT_BODY_TIMEOUT, DEFAULT_CONNECTIONS, DEFAULT_HEAD_TIMEOUT, DEFAULT_PER_ADDRESS,
 };
 pub use guard::Guard;
-pub use site::{Site, SiteError};
+pub use site::{CLOSE_TIMEOUT, Site, SiteError};
 pub use token::{Token, TokenError};

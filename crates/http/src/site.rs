@@ -21,8 +21,8 @@ use crate::connection;
 use crate::connections::{ConnectionLimits, Connections};
 use crate::guard::{Guard, Refused};
 
-/// How long open connections get to end when the server does.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long open connections, and what still runs, get to end when the server does.
+pub const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long accepting rests after it failed for want of descriptors or memory.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

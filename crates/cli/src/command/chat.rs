@@ -20,9 +20,6 @@ use serde_json::json;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 
-/// The longest message that is read from standard input. A model's window is smaller than this.
-const MAX_MESSAGE: u64 = 4 << 20;
-
 pub(crate) fn run(args: &Args, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let named: Vec<String> = match (&args.agent, &args.resume) {
         (None, Some(typed)) => leader(typed, surroundings)?.into_iter().collect(),
@@ -152,7 +149,10 @@ fn streamed(mut chat: Chat, output: &mut Output) -> Result<Exit> {
             worst = if exit == Exit::Fine { worst } else { exit };
         }
         let mut line = Vec::new();
-        let read = (&mut input).take(MAX_MESSAGE).read_until(b'\n', &mut line).context("standard input")?;
+        let read = (&mut input)
+            .take(super::run::MAX_REQUEST)
+            .read_until(b'\n', &mut line)
+            .context("standard input")?;
         if read == 0 {
             break;
         }

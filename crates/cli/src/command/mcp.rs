@@ -11,14 +11,11 @@ use crate::signals;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_diagnostic::Diagnostic;
+use metier_http::CLOSE_TIMEOUT;
 use metier_mcp_server::Server;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 use tokio::runtime::Runtime;
-
-/// How long what still runs gets to end.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(args: &Mcp, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     if let Some(host) = args.print_config {

@@ -19,7 +19,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::io::{self, IsTerminal, Read};
 
 /// The longest request that is read. A model's window is smaller than this.
-const MAX_REQUEST: u64 = 4 << 20;
+pub(super) const MAX_REQUEST: u64 = 4 << 20;
 
 pub(crate) fn run(args: &Run, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let mut request = match request(args) {

@@ -5,15 +5,12 @@ use crate::args::Serve;
 use crate::output::Output;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_http::{ConnectionLimits, Guard, Site, Token};
+use metier_http::{CLOSE_TIMEOUT, ConnectionLimits, Guard, Site, Token};
 use metier_mcp_server::HttpService;
 use rustix::process::{Resource, getrlimit};
 use serde_json::json;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// How long what still runs gets to end.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The path of MCP.
 const MCP_PATH: &str = "/mcp";

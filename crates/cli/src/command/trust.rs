@@ -300,11 +300,7 @@ pub(super) fn capability_lines(capabilities: &Capabilities) -> Vec<String> {
     lines.extend(capabilities.commands.iter().map(|command| format!("runs before it is read: {command}")));
     lines.extend(capabilities.shell.iter().map(|shell| format!("with the shell {shell}")));
     lines.extend(capabilities.hooks.iter().map(|hooks| format!("hooks {hooks}")));
-    for (key, list) in [
-        ("allowed-tools", &capabilities.allowed_tools),
-        ("tools", &capabilities.tools),
-        ("disallowed-tools", &capabilities.disallowed_tools),
-    ] {
+    for (key, list) in capabilities.tool_lists() {
         lines.extend(list.iter().map(|list| {
             format!("{key} {}", if list.is_empty() { "none".to_owned() } else { list.join(", ") })
         }));

@@ -7,7 +7,7 @@ const MAX_LINES: usize = 500;
 /// What the open standard advises for tokens, and how many bytes one is taken for. Lines say nothing about a body that
 /// puts a paragraph on each.
 const MAX_TOKENS: usize = 5_000;
-const BYTES_PER_TOKEN: usize = 4;
+pub(super) const BYTES_PER_TOKEN: usize = 4;
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new(

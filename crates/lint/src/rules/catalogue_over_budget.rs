@@ -1,10 +1,9 @@
+use super::body_too_long::BYTES_PER_TOKEN;
 use crate::{Check, Example, Findings, Mends, Root, Rule};
 use metier_diagnostic::{Code, Diagnostic, Severity, grouped};
 
 /// What the catalogue may cost where a model's window is not known.
 const MAX_TOKENS: usize = 4_000;
-/// How many bytes are one token, roughly.
-const BYTES_PER_TOKEN: usize = 4;
 
 /// The same sentence often enough that one skill exceeds the budget.
 macro_rules! ten_times {

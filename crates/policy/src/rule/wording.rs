@@ -1,7 +1,7 @@
 //! A rule as it is written.
 
 use super::{Reach, Rule, SkillPart};
-use metier_skill::{ToolPattern, tokenize};
+use metier_skill::{Tool, ToolPattern, tokenize};
 use std::fmt;
 
 impl fmt::Display for Rule {
@@ -10,13 +10,13 @@ impl fmt::Display for Rule {
             Self::Any => f.write_str("*"),
             Self::Skill { skill, part: None } => write!(f, "skill:{skill}"),
             Self::Skill { skill, part: Some(part) } => write!(f, "skill:{skill}/{part}"),
-            Self::Bash => f.write_str("Bash"),
+            Self::Bash => f.write_str(Tool::Bash.name()),
             Self::Command(pattern) => write!(f, "command:{pattern}"),
-            Self::Script => f.write_str("skill_run_script"),
+            Self::Script => f.write_str(Tool::SkillRunScript.name()),
             Self::Reach(reach) => write!(f, "{reach}"),
             Self::Tool { tool, glob: None } => f.write_str(tool.name()),
             Self::Tool { tool, glob: Some(glob) } => f.write_str(&with(tool.name(), &glob.to_string())),
-            Self::Fetch(hosts) => write!(f, "WebFetch(domain:{hosts})"),
+            Self::Fetch(hosts) => write!(f, "{}(domain:{hosts})", Tool::WebFetch.name()),
             Self::Mcp { server, tool } => write!(f, "mcp:{server}/{tool}"),
             Self::Absent(text) => f.write_str(text),
         }

@@ -462,3 +462,11 @@ fn every_key_is_read_from_each_of_its_spellings_into_its_own_value() {
         }
     }
 }
+
+#[test]
+fn the_page_about_the_format_has_every_key() {
+    let page = include_str!("../../../../docs/format.md");
+    for key in ManifestKey::ALL {
+        assert!(page.contains(&format!("`{}`", key.name)), "{}", key.name);
+    }
+}

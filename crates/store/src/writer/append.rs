@@ -184,6 +184,7 @@ fn title(request: &str) -> String {
 
 /// What one answer may claim to have used. A stranger's file could say anything, and `SQLite`'s sums must stay whole numbers.
 fn bounded(count: u64) -> u64 {
+    /// Tokens, or millionths of money, that one answer may claim.
     const MAX_USAGE: u64 = 1 << 40;
     count.min(MAX_USAGE)
 }

@@ -10,7 +10,7 @@ use super::refusal::{Planned, Refused, planned};
 use super::{Entry, GeneralTools};
 
 /// How long a record may be, in bytes: about 1,000 tokens, since five of them come back at once.
-const MAX_TEXT: usize = 4096;
+pub(super) const MAX_TEXT: usize = 4096;
 
 static FORM: Form = Form {
     name: "memory_save",

@@ -7,14 +7,12 @@ use metier_skill::Tool;
 use metier_store::Record;
 
 use super::memory::{author, tags};
+use super::memory_save::MAX_TEXT;
 use super::refusal::{Planned, Refused, planned};
 use super::{Entry, GeneralTools};
 
 /// How many records come back: what is remembered is a help beside the work, not the work.
 const MAX_RECORDS: usize = 5;
-
-/// How much of one record is shown, in bytes. Whoever else writes into the store may not keep to the bound of saving.
-const MAX_TEXT: usize = 4096;
 
 static FORM: Form = Form {
     name: "memory_search",
@@ -76,6 +74,7 @@ pub fn envelope(record: &Record, gone: &[String]) -> String {
     if !record.tags.is_empty() {
         tag.push_str(&format!(" tags=\"{}\"", attribute(&record.tags.join(", "))));
     }
+    // Whoever else writes into the store may not keep to the bound of saving.
     let text = record.text.get(..record.text.floor_char_boundary(MAX_TEXT)).unwrap_or_default();
     let mut text = text.to_owned();
     if !gone.is_empty() {

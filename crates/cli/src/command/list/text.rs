@@ -9,7 +9,7 @@ use metier_catalog::{Entry, EntryId, Relation, RootTrust, Snapshot, State, Token
 use metier_diagnostic::Severity;
 
 /// The widest name that lines up; longer ones push their line to the right.
-const NAME_COLUMN: usize = 28;
+pub(super) const NAME_COLUMN: usize = 28;
 
 pub(super) fn write(
     args: &List,
@@ -102,6 +102,7 @@ fn close(
     hidden: usize,
     output: &mut Output,
 ) -> Result<()> {
+    /// How many skills with warnings are named.
     const MAX_NAMES: usize = 8;
     for failure in snapshot.failures() {
         if let Some(diagnostic) = failure.reason() {

@@ -1,6 +1,7 @@
 //! `list --watch`: the listing, then a line for each change as it happens. What the lines of `--json` mean is documented in
 //! `docs/watching.md`.
 
+use super::text::NAME_COLUMN;
 use super::write;
 use crate::args::List;
 use crate::output::{Output, Tone, clean};
@@ -18,9 +19,6 @@ use std::time::Duration;
 /// How often it is looked for changes where the system does not tell of them. People do not wait longer for a line on
 /// their terminal, and a look at 10,000 skills is a fiftieth of it.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-
-/// The widest name that lines up.
-const NAME_COLUMN: usize = 28;
 
 /// Whoever takes the watcher out and drops it ends the watching.
 type Handle = Arc<Mutex<Option<Watcher>>>;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use metier_catalog::{EntryId, RoutingRecord, SHORTLIST_BUDGET, SHORTLIST_LENGTH, Shortlist};
 use metier_exec::RunOutput;
 use metier_policy::Skill;
+use metier_skill::Tool;
 
 use super::SkillSession;
 use crate::skills::engine::lock;
@@ -68,7 +69,7 @@ impl SkillSession {
         let mut route = self.engine.finder(snapshot).route(request, SHORTLIST_LENGTH);
         let visible = self.toolset().visible();
         route.skills.retain(|routed| visible.has(routed.entry));
-        let note = Shortlist::new(snapshot, &route, SHORTLIST_BUDGET, "skill_search");
+        let note = Shortlist::new(snapshot, &route, SHORTLIST_BUDGET, Tool::SkillSearch.name());
         (RoutingRecord::new(snapshot, &route), note.text)
     }
 
