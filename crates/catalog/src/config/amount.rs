@@ -1,12 +1,12 @@
 //! An amount of money as somebody wrote it.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// An amount of money: a text such as `"0.15"`, with at most six places behind the point. A text, since a number with a
 /// point is rounded before anybody sees it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "String", into = "String")]
 #[schemars(with = "String", inline)]
 pub struct Amount {
     text: String,
@@ -38,6 +38,12 @@ impl TryFrom<String> for Amount {
             Some(micros) => Ok(Self { text, micros }),
             None => Err(AmountError(text)),
         }
+    }
+}
+
+impl From<Amount> for String {
+    fn from(amount: Amount) -> Self {
+        amount.text
     }
 }
 

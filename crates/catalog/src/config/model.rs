@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
 /// A name for a model, with what is known about it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelConfig {
     /// The model: `provider/model`.
@@ -64,7 +64,7 @@ pub enum ToolSupport {
 }
 
 /// What a million tokens cost, each as a text such as `"0.15"`: no rounding happens on the way.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PriceConfig {
     /// Read.
@@ -81,7 +81,7 @@ pub struct PriceConfig {
 
 /// A provider: one of the built-in ones with something changed, or one more. Only the user's own file is heard on this: a
 /// key goes to no address that a project names.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProviderConfig {
     /// What it speaks: `openai` (the default for a new one), `anthropic` or `gemini`.
