@@ -2,7 +2,7 @@
 
 /// The longest text that is compared. The work grows with the product of two lengths, and no name a person mistypes is
 /// longer.
-const LONGEST: usize = 64;
+const MAX_COMPARED: usize = 64;
 
 /// The candidates nearest to `wanted`, at most `count`, nearest first; ties in the order given. Only those near enough to
 /// be a mistake: a third of the letters may differ, or one name is the beginning or a part of the other.
@@ -27,7 +27,7 @@ pub(crate) fn nearest<'a>(
 }
 
 fn fold(text: &str) -> String {
-    text.chars().flat_map(char::to_lowercase).filter(|c| *c != '_' && *c != '-').take(LONGEST).collect()
+    text.chars().flat_map(char::to_lowercase).filter(|c| *c != '_' && *c != '-').take(MAX_COMPARED).collect()
 }
 
 fn near(wanted: &str, candidate: &str, bound: usize) -> Option<usize> {

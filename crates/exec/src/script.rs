@@ -6,7 +6,7 @@ use metier_files::{BinaryKind, Error, ListBounds, RelativePath, SkillDir};
 pub const SCRIPTS: &str = "scripts";
 
 /// How many names an error lists: enough to choose from, few enough to read.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// How many characters of two names are compared.
 const MAX_COMPARED: usize = 64;
@@ -154,8 +154,8 @@ fn nearest(folder: &SkillDir, name: &str) -> (Vec<String>, usize) {
     let mut names: Vec<String> = listing.files.iter().map(|file| file.path.to_string()).collect();
     // A stable sort: names that are equally far stay in their order.
     names.sort_by_cached_key(|name| distance(&wanted, &name.to_lowercase()));
-    let more = names.len().saturating_sub(MOST_NAMES);
-    names.truncate(MOST_NAMES);
+    let more = names.len().saturating_sub(MAX_NAMES);
+    names.truncate(MAX_NAMES);
     // Those that are named stand in the order in which an activation lists them.
     names.sort();
     (names, more)

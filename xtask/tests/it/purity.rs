@@ -9,8 +9,14 @@ use crate::none;
 use crate::workspace::METADATA;
 
 /// Crates that take plain values and give plain values back.
-const PURE: &[&str] =
-    &["metier-diagnostic", "metier-shell", "metier-skill", "metier-lint", "metier-policy", "metier-protected"];
+const PURE: &[&str] = &[
+    "metier-diagnostic",
+    "metier-shell",
+    "metier-skill",
+    "metier-lint",
+    "metier-policy",
+    "metier-protected",
+];
 
 /// What no pure crate may build on, however far down.
 const IMPURE: &[&str] =

@@ -209,9 +209,9 @@ fn unknown_shell(name: &str, commands: &[PlannedCommand]) -> Evaluated {
 
 /// A line for people, cut.
 fn shown(line: &InjectedLine<'_>) -> String {
-    const MOST: usize = 120;
+    const MAX_SHOWN: usize = 120;
     let text = visible(line.judged);
-    match text.char_indices().nth(MOST) {
+    match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.into_owned(),
     }

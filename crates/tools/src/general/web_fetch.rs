@@ -17,10 +17,10 @@ use super::web::{
 use super::{Entry, GeneralTools};
 
 /// How often a page may send on to another one.
-const MOST_REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 
 /// How much of a page's text goes into the conversation, in bytes: about 16,000 tokens. The rest is kept where `Read` opens it.
-const MOST_TEXT: usize = 64 * 1024;
+const MAX_TEXT: usize = 64 * 1024;
 
 static FORM: Form = Form {
     name: "WebFetch",
@@ -68,7 +68,7 @@ fn fetch(
     // An approval for this call is kept nowhere else: a page that sends back to a host is not asked about again.
     let mut decided: Vec<(Host, u16, Box<Decision>)> = approved.into_iter().collect();
     let mut until = Instant::now() + web.time();
-    for _ in 0..=MOST_REDIRECTS {
+    for _ in 0..=MAX_REDIRECTS {
         let known = decided.iter().find(|(host, port, _)| *host == url.host && *port == url.port);
         let decision = if let Some((.., decision)) = known {
             decision.clone()
@@ -113,7 +113,7 @@ fn fetch(
         }
         url = next;
     }
-    Err(Refused::Failed(format!("the page sends on more than {MOST_REDIRECTS} times, at last to `{url}`")))
+    Err(Refused::Failed(format!("the page sends on more than {MAX_REDIRECTS} times, at last to `{url}`")))
 }
 
 /// Whether whoever allowed it named the host: a rule, a skill's list or an answer, and not a mode in which nothing asks.
@@ -131,8 +131,8 @@ fn shown(tools: &GeneralTools, url: &PageUrl, answer: &WebAnswer) -> ToolResult 
         notes.push(format!("[the page is not whole: {why}]"));
     }
     let mut page = text.as_str();
-    if page.len() > MOST_TEXT {
-        page = page.get(..page.floor_char_boundary(MOST_TEXT)).unwrap_or_default();
+    if page.len() > MAX_TEXT {
+        page = page.get(..page.floor_char_boundary(MAX_TEXT)).unwrap_or_default();
         let left = text.len() - page.len();
         let kept =
             tools.outputs.as_ref().map(|outputs| outputs.keep("web", &[("page.txt", text.as_bytes())]));

@@ -47,7 +47,7 @@ const BLOCKS: &[&str] = &[
 ];
 
 /// How deep lists are indented; deeper ones stay there.
-const DEEPEST_LIST: usize = 8;
+const MAX_LIST_DEPTH: usize = 8;
 
 /// A page as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -255,7 +255,7 @@ impl<'a> Text<'a> {
             }
             "li" => {
                 self.want(Gap::Line);
-                let indent = "  ".repeat(self.lists.len().saturating_sub(1).min(DEEPEST_LIST));
+                let indent = "  ".repeat(self.lists.len().saturating_sub(1).min(MAX_LIST_DEPTH));
                 let mark = match self.lists.last_mut() {
                     Some(Some(number)) => {
                         *number += 1;

@@ -9,7 +9,7 @@ const OFF_SCREEN: f32 = -500.0;
 const FAR_AWAY: f32 = 5_000.0;
 
 /// Text that is no larger is a line to the eye.
-const SMALLEST_TEXT: f32 = 2.0;
+const MIN_TEXT_PIXELS: f32 = 2.0;
 
 /// Less cannot be read.
 const FAINTEST: f32 = 0.1;
@@ -106,11 +106,11 @@ impl Style {
                 let opacity = argument(value, "opacity").and_then(fraction);
                 self.faint = self.faint.or(Some(opacity.is_some_and(|opacity| opacity < FAINTEST)));
             }
-            "font-size" => self.tiny = Some(pixels(value).is_some_and(|size| size <= SMALLEST_TEXT)),
+            "font-size" => self.tiny = Some(pixels(value).is_some_and(|size| size <= MIN_TEXT_PIXELS)),
             // The size is the first length; names and weights are none.
             "font" => {
                 let size = value.split([' ', '/']).find_map(pixels);
-                self.tiny = self.tiny.or(size.map(|size| size <= SMALLEST_TEXT));
+                self.tiny = self.tiny.or(size.map(|size| size <= MIN_TEXT_PIXELS));
             }
             "left" | "top" | "right" | "bottom" | "inset" | "margin" | "margin-left" | "margin-top" => {
                 let is_away =
