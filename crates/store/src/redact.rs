@@ -40,7 +40,11 @@ pub(crate) fn redact_value(redact: &dyn Redact, value: &mut Value) -> bool {
 }
 
 fn redact_values<'v>(redact: &dyn Redact, values: impl IntoIterator<Item = &'v mut Value>) -> bool {
-    values.into_iter().fold(false, |is_changed, value| redact_value(redact, value) || is_changed)
+    let mut is_changed = false;
+    for value in values {
+        is_changed |= redact_value(redact, value);
+    }
+    is_changed
 }
 
 fn redact_map(redact: &dyn Redact, map: &mut Map<String, Value>) -> bool {
