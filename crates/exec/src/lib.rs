@@ -87,7 +87,7 @@ pub use result_folder::{ResultFolder, ResultFolderContext, ResultFolderError, Re
 pub use rule_files::{policy_skill, rules_in_force, trust_of_copy};
 pub use run::bash::{AgentContext, BashPlan};
 pub use run::injected::{InjectedLine, InjectionShell, injection_objection, run_injected};
-pub use run::process_report::{ContactReport, ProcessReport};
+pub use run::process_report::{ContactReport, ProcessEnd, ProcessReport};
 pub use run::{ExecEnv, NodeVersions, RunDecision, RunError, RunOutput, RunPlan, SkillContext, decide_run};
 pub use script::{SCRIPTS, ScriptError, ScriptForm, SkillScript};
 pub use search_path::{Program, SearchPath, TOOLS, Toolbox};

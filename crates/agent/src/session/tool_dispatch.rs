@@ -383,3 +383,56 @@ fn malformed(call: &ToolCall) -> String {
     };
     format!("`{}` was not called: {why}. Call it again with one JSON object", call.name)
 }
+
+#[cfg(test)]
+mod tests {
+    use metier_exec::{ContactReport, ProcessEnd};
+    use metier_store::ContactMade;
+
+    use super::*;
+
+    #[test]
+    fn every_field_of_a_process_report_is_in_its_record() {
+        let (host, outcome, stopped) = (Some("a:1".to_owned()), "passed".to_owned(), "time");
+        let contacts = vec![ContactReport { host: host.clone(), outcome: "passed", up: 5, down: 6 }];
+        let end = ProcessEnd { exit: Some(1), signal: Some(9), stopped: Some(stopped), timed_out: true };
+        let texts = |text: &str| vec![text.to_owned()];
+        let process = ProcessReport {
+            end,
+            ms: 10,
+            paused_ms: 11,
+            cpu_ms: 12,
+            memory: 13,
+            stdout: 14,
+            stderr: 15,
+            truncated: true,
+            outputs: texts("o"),
+            tier: "landlock",
+            contacts,
+            denied: texts("d"),
+            masked: texts("m"),
+            changes: texts("c"),
+            left_out: 16,
+        };
+        let expect = ScriptReport {
+            exit: Some(1),
+            signal: Some(9),
+            stopped: Some(stopped.to_owned()),
+            timed_out: true,
+            ms: 10,
+            paused_ms: 11,
+            cpu_ms: 12,
+            memory: 13,
+            stdout: 14,
+            stderr: 15,
+            truncated: true,
+            outputs: texts("o"),
+            tier: "landlock".to_owned(),
+            contacts: vec![ContactMade { host, outcome, up: 5, down: 6 }],
+            denied: texts("d"),
+            masked: texts("m"),
+            left_out: 16,
+        };
+        assert_eq!(process_record(&process), expect);
+    }
+}

@@ -20,14 +20,9 @@ const MAX_LISTED: usize = 100;
 /// may be kept: what nobody may see has been taken out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProcessReport {
-    /// Its exit status, where it ended by itself.
-    pub exit: Option<i32>,
-    /// The signal that ended it, where one did that we did not send.
-    pub signal: Option<i32>,
-    /// Why it was ended from outside, where it was.
-    pub stopped: Option<&'static str>,
-    /// Whether its time was up.
-    pub timed_out: bool,
+    /// How it ended.
+    #[serde(flatten)]
+    pub end: ProcessEnd,
     /// How long it took, on the wall.
     pub ms: u64,
     /// For how much of it the clock stood still, since somebody was being asked.
@@ -57,6 +52,30 @@ pub struct ProcessReport {
     pub changes: Vec<String>,
     /// How much of these four lists was left out.
     pub left_out: usize,
+}
+
+/// How a process ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProcessEnd {
+    /// Its exit status, where it ended by itself.
+    pub exit: Option<i32>,
+    /// The signal that ended it, where one did that we did not send.
+    pub signal: Option<i32>,
+    /// Why it was ended from outside, where it was.
+    pub stopped: Option<&'static str>,
+    /// Whether its time was up.
+    pub timed_out: bool,
+}
+
+impl From<Ended> for ProcessEnd {
+    fn from(ended: Ended) -> Self {
+        let (exit, signal, stop) = match ended {
+            Ended::Exited(status) => (Some(status), None, None),
+            Ended::Signaled(signal) => (None, Some(signal), None),
+            Ended::Stopped(stop) => (None, None, Some(stop)),
+        };
+        Self { exit, signal, stopped: stop.map(Stop::word), timed_out: stop == Some(Stop::Time) }
+    }
 }
 
 /// One contact of a process.
@@ -108,16 +127,8 @@ impl ProcessReport {
         let mut masked: Vec<String> = report.containment.masked.iter().map(|path| shown(path)).collect();
         left_out += shorten(&mut contacts) + shorten(&mut denied) + shorten(&mut masked);
         let usage = report.usage;
-        let (exit, signal, stop) = match report.ended {
-            Ended::Exited(status) => (Some(status), None, None),
-            Ended::Signaled(signal) => (None, Some(signal), None),
-            Ended::Stopped(stop) => (None, None, Some(stop)),
-        };
         Self {
-            exit,
-            signal,
-            stopped: stop.map(Stop::word),
-            timed_out: stop == Some(Stop::Time),
+            end: report.ended.into(),
             ms: milliseconds(usage.time),
             paused_ms: milliseconds(usage.paused),
             cpu_ms: milliseconds(usage.cpu),
