@@ -24,3 +24,10 @@ impl ToolRegistry {
         self.tools.iter().filter(|tool| tool.is_offered()).map(|tool| tool.definition())
     }
 }
+
+impl std::fmt::Debug for ToolRegistry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.tools.iter().map(|tool| &*tool.definition().name);
+        f.debug_list().entries(names).finish()
+    }
+}
