@@ -92,17 +92,8 @@ pub struct Offer<'a> {
     pub when_to_use: Option<&'a str>,
     /// Its `SKILL.md`.
     pub location: Cow<'a, Path>,
-    /// Whether the description is shown.
-    pub form: Form,
-}
-
-/// How much of a skill is offered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// Name and description.
-    Full,
-    /// The name alone, by the user's configuration.
-    NameOnly,
+    /// Whether the name alone is offered, by the user's configuration.
+    pub is_name_only: bool,
 }
 
 /// The catalogue and what became of the skills in it.

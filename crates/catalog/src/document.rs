@@ -83,11 +83,6 @@ impl SkillFile {
         }
         self
     }
-
-    /// The codes of the repairs that made it readable, in the order of the file.
-    pub fn repairs(&self) -> impl Iterator<Item = &'static Code> {
-        self.diagnostics.iter().map(|found| found.code).filter(|code| is_repair(code))
-    }
 }
 
 /// Whether a code says that the text was mended in memory.

@@ -15,7 +15,7 @@ use crate::entry::Entry;
 use crate::layout::Layout;
 use crate::snapshot::{Failure, Include};
 
-pub(crate) use names::{NameHasher, Names, members};
+pub(crate) use names::{AsItIs, NameHasher, Names, members};
 pub(crate) use standing::names_of;
 
 /// What the states of entries depend on beside the entries.

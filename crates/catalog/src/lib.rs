@@ -89,7 +89,7 @@ mod watch;
 pub use bundled::{Bundled, BundledError};
 pub use capability::{Capabilities, Script};
 pub use catalogue::{
-    Catalogue, CatalogueOptions, DEFAULT_BUDGET, Disclosure, EagerSection, Form, Offer, Report, WINDOW_SHARE,
+    Catalogue, CatalogueOptions, DEFAULT_BUDGET, Disclosure, EagerSection, Offer, Report, WINDOW_SHARE,
     budget, render,
 };
 pub use config::{
@@ -119,7 +119,7 @@ pub use reference::{Reference, ReferenceError};
 pub use remote::{
     Approval, Fetch, NotBrought, Remote, RemoteFile, RemoteRefusal, RemoteServer, RemoteSkill, Wanted,
 };
-pub use root::{AllowedTools, CommandsStart, Root, RootTrust, Said};
+pub use root::{AllowedTools, CommandsStart, Root, RootTrust};
 pub use search::{
     Finder, Offered, Route, Routed, RoutingRecord, RoutingStats, SHORTLIST_BUDGET, SHORTLIST_LENGTH,
     Shortlist, Synced,

@@ -1,8 +1,8 @@
 //! From a snapshot to the catalogue a model sees, and to what each skill costs.
 
-use crate::catalogue::{self, Catalogue, CatalogueOptions, EagerSection, Form, Offer};
+use crate::catalogue::{self, Catalogue, CatalogueOptions, EagerSection, Offer};
 use crate::entry::{Entry, EntryId, State};
-use crate::root::{AllowedTools, Root, Said};
+use crate::root::{AllowedTools, Root};
 use crate::snapshot::Snapshot;
 use crate::tokens::Tokens;
 use metier_skill::Manifest;
@@ -106,7 +106,7 @@ impl Snapshot {
         if manifest.more.tools.is_some() {
             return if own == AllowedTools::Fence { own } else { AllowedTools::Both };
         }
-        let is_usual = root.said == Said::Nowhere;
+        let is_usual = !root.is_meaning_said;
         if is_usual && own == AllowedTools::Both && self.is_in_claude(id) { AllowedTools::Grant } else { own }
     }
 
@@ -114,8 +114,8 @@ impl Snapshot {
     /// what that system documents, but for skills whose authors mean pre-approval.
     pub fn allowed_tools_as_fence(&self, id: EntryId, manifest: &Manifest) -> AllowedTools {
         let own = self.allowed_tools(id, manifest);
-        let said = self.entry(id).map_or(Said::Nowhere, |entry| self.root(entry).said);
-        let is_usual = said == Said::Nowhere && own == AllowedTools::Grant;
+        let is_said = self.entry(id).is_some_and(|entry| self.root(entry).is_meaning_said);
+        let is_usual = !is_said && own == AllowedTools::Grant;
         if is_usual && !self.is_in_claude(id) { AllowedTools::Both } else { own }
     }
 
@@ -134,7 +134,7 @@ impl Snapshot {
             description: entry.description(),
             when_to_use: entry.when_to_use(),
             location: Cow::Owned(self.document_path(entry)),
-            form: if entry.state() == State::NameOnly { Form::NameOnly } else { Form::Full },
+            is_name_only: entry.state() == State::NameOnly,
         }
     }
 

@@ -20,8 +20,8 @@ pub struct Root {
     pub trust: RootTrust,
     /// What a skill's `allowed-tools` means here.
     pub allowed_tools: AllowedTools,
-    /// Who says what it means here.
-    pub said: Said,
+    /// Whether a configuration says what it means here, and not only what is usual for the place.
+    pub is_meaning_said: bool,
     /// How deep folders are walked, if not as everywhere.
     pub depth: Option<NonZeroU16>,
     /// Globs of folders to leave out.
@@ -47,7 +47,7 @@ impl Root {
             real,
             trust,
             allowed_tools: AllowedTools::Grant,
-            said: Said::Nowhere,
+            is_meaning_said: false,
             depth: None,
             ignore: Vec::new(),
             nested: false,
@@ -68,7 +68,7 @@ impl Root {
     pub(crate) fn take_meaning(&mut self, said: Option<AllowedTools>) {
         if let Some(allowed_tools) = said {
             self.allowed_tools = allowed_tools;
-            self.said = Said::InConfiguration;
+            self.is_meaning_said = true;
         }
     }
 
@@ -86,15 +86,6 @@ pub enum RootTrust {
     Trusted,
     /// Of a project that the user has not trusted.
     Untrusted,
-}
-
-/// Whether the meaning of `allowed-tools` is somebody's word or what is usual for the place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// A configuration says it.
-    InConfiguration,
-    /// Nobody says it.
-    Nowhere,
 }
 
 /// What a skill's `allowed-tools` means.

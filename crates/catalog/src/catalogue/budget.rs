@@ -5,7 +5,7 @@
 //! does not stop the ones behind it.
 
 use super::text::NAME_SEPARATOR;
-use super::{Catalogue, CatalogueOptions, Form, Offer, Report};
+use super::{Catalogue, CatalogueOptions, Offer, Report};
 use crate::tokens::Tokens;
 
 /// The part of the budget that names may hold against descriptions: one in 4. Without a bound ten thousand names would
@@ -103,7 +103,7 @@ fn share(
     room: usize,
     problems: &mut Vec<(String, String)>,
 ) -> Share {
-    if offer.form == Form::NameOnly {
+    if offer.is_name_only {
         return Share::Name(rendering.name_only(offer));
     }
     match rendering.full(at, offer, room) {
@@ -168,7 +168,7 @@ fn finish(
                 text.push_str(name);
             }
             Share::Open | Share::Left => {
-                if offer.form == Form::Full {
+                if !offer.is_name_only {
                     report.over_budget.push(offer.name.to_owned());
                 }
                 left.push(offer.name);

@@ -7,7 +7,7 @@ fn offer<'a>(name: &'a str, description: &'a str) -> Offer<'a> {
         description,
         when_to_use: None,
         location: Cow::Borrowed(Path::new("/skills/x/SKILL.md")),
-        form: Form::Full,
+        is_name_only: false,
     }
 }
 
@@ -37,7 +37,7 @@ fn markdown_has_a_line_per_skill() {
     review.argument_hint = Some("[pr-number]");
     review.when_to_use = Some("When asked\nfor a review.");
     let mut quiet = offer("quiet", "Not shown.");
-    quiet.form = Form::NameOnly;
+    quiet.is_name_only = true;
     let catalogue =
         render(&[offer("pdf", "Reads PDFs."), review, quiet], &with(Disclosure::Markdown, 4_000), none);
     let lines = "- **pdf**: Reads PDFs.\n- **review-pr** [pr-number]: Reviews a pull request. When asked for a \

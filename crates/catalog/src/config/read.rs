@@ -46,13 +46,7 @@ impl Config {
 fn config(mut section: Section<'_>, report: &mut Report<'_>) -> Config {
     let config = Config {
         roots: section.tables("roots", report).into_iter().filter_map(|table| root(table, report)).collect(),
-        skills: section
-            .table("skills", report)
-            .map(|mut skills| {
-                let entries = skills.named(report);
-                entries.into_iter().map(|(name, entry)| (name, skill(entry, report))).collect()
-            })
-            .unwrap_or_default(),
+        skills: section.named("skills", report, |name, entry, report| Some((name, skill(entry, report)))),
         catalog: section.table("catalog", report).map(|table| catalog(table, report)).unwrap_or_default(),
         discovery: section
             .table("discovery", report)
@@ -60,38 +54,15 @@ fn config(mut section: Section<'_>, report: &mut Report<'_>) -> Config {
             .unwrap_or_default(),
         lint: section.table("lint", report).map(|table| lint(table, report)).unwrap_or_default(),
         gate: gate(&mut section, report),
-        env: section
-            .table("env", report)
-            .map(|mut names| {
-                let entries = names.named(report);
-                entries.into_iter().filter_map(|(name, entry)| env(name, entry, report)).collect()
-            })
-            .unwrap_or_default(),
+        env: section.named("env", report, env),
         bundled: section.take("bundled", report),
         model: section.take("model", report),
-        models: section
-            .table("models", report)
-            .map(|mut names| {
-                let entries = names.named(report);
-                entries.into_iter().filter_map(|(name, entry)| models::model(name, entry, report)).collect()
-            })
-            .unwrap_or_default(),
+        models: section.named("models", report, models::model),
         providers: section
-            .table("providers", report)
-            .map(|mut names| {
-                let entries = names.named(report);
-                entries.into_iter().map(|(name, entry)| (name, models::provider(entry, report))).collect()
-            })
-            .unwrap_or_default(),
+            .named("providers", report, |name, entry, report| Some((name, models::provider(entry, report)))),
         limits: models::limits(&mut section, report),
         changes: section.table("changes", report).map(|table| changes(table, report)).unwrap_or_default(),
-        mcp: section
-            .table("mcp", report)
-            .map(|mut names| {
-                let entries = names.named(report);
-                entries.into_iter().map(|(name, entry)| (name, mcp::server(entry, report))).collect()
-            })
-            .unwrap_or_default(),
+        mcp: section.named("mcp", report, |name, entry, report| Some((name, mcp::server(entry, report)))),
     };
     section.finish(report);
     config

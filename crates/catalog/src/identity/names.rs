@@ -18,7 +18,7 @@ pub(crate) struct Chain {
 #[derive(Debug)]
 pub(crate) struct Names {
     hasher: NameHasher,
-    chains: HashMap<u64, Chain, BuildHasherDefault<AsItIs>>,
+    chains: HashMap<u64, Chain, AsItIs>,
 }
 
 /// How names are hashed: with a key of this process, so that nobody can write names that all have one hash.
@@ -33,7 +33,7 @@ impl NameHasher {
 
 impl Names {
     pub(super) fn new(hasher: NameHasher, capacity: usize) -> Self {
-        Self { hasher, chains: HashMap::with_capacity_and_hasher(capacity, BuildHasherDefault::default()) }
+        Self { hasher, chains: HashMap::with_capacity_and_hasher(capacity, AsItIs::default()) }
     }
 
     /// The entries called `name`.
@@ -74,24 +74,27 @@ impl Names {
     }
 }
 
-/// The hasher of values that are hashes.
-#[derive(Default)]
-struct AsItIs(u64);
+/// Builds hashers of values that are hashes already, and are taken as they are. Nobody gains by making them meet: it
+/// would be one slow lookup.
+pub(crate) type AsItIs = BuildHasherDefault<FirstBytes>;
 
-impl Hasher for AsItIs {
+/// See [`AsItIs`].
+#[derive(Debug, Default)]
+pub(crate) struct FirstBytes(u64);
+
+impl Hasher for FirstBytes {
     fn finish(&self) -> u64 {
         self.0
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        // Only `u64` is ever written, but the trait asks for this one.
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        if let Some(first) = bytes.first_chunk::<8>() {
+            self.0 ^= u64::from_le_bytes(*first);
         }
     }
 
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
+    fn write_u64(&mut self, number: u64) {
+        self.0 ^= number;
     }
 }
 

@@ -1,10 +1,11 @@
 //! The search index of a snapshot.
 
 use super::cache;
-use super::gather::{AsItIs, Content, Look, Looks, gather};
+use super::gather::{Content, Look, Looks, gather};
 use super::route::{Route, Routed};
 use super::shortlist::SHORTLIST_LENGTH;
 use crate::entry::EntryId;
+use crate::identity::AsItIs;
 use crate::snapshot::Snapshot;
 use metier_search::{Desk, Hit, Index, Key, Reasons, Request};
 use std::collections::HashSet;

@@ -1,11 +1,12 @@
 //! Reading skills for the index: only those that it does not know, on as many threads as there are.
 
 use crate::entry::{Entry, EntryId};
+use crate::identity::AsItIs;
 use crate::snapshot::Snapshot;
 use metier_files::{FileDigest, ListBounds, RelativePath, SkillDir, Stamp};
 use metier_search::{Counter, Key, Segment, SkillText};
 use std::collections::HashMap;
-use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -32,38 +33,6 @@ impl Look {
 
 /// From how a document looked to its content.
 pub(super) type Looks = HashMap<Look, Key, AsItIs>;
-
-/// Looks and keys are hashes already, and are taken as they are. Nobody gains by making them meet: it would be one slow lookup.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct AsItIs;
-
-impl BuildHasher for AsItIs {
-    type Hasher = FirstBytes;
-
-    fn build_hasher(&self) -> FirstBytes {
-        FirstBytes(0)
-    }
-}
-
-/// See [`AsItIs`].
-#[derive(Debug)]
-pub(super) struct FirstBytes(u64);
-
-impl Hasher for FirstBytes {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        if let Some(first) = bytes.first_chunk::<8>() {
-            self.0 ^= u64::from_le_bytes(*first);
-        }
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 ^= number;
-    }
-}
 
 /// One skill of a snapshot as the index knows it.
 #[derive(Clone, Copy, Debug)]

@@ -23,15 +23,6 @@ pub(super) struct Holdings {
     read: Arc<AtomicU64>,
 }
 
-/// How far a look went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Looked {
-    /// At the places that were asked for.
-    AtPlaces,
-    /// At all roots.
-    AtAll,
-}
-
 impl Holdings {
     pub(super) fn new(catalog: &Catalog, read: Arc<AtomicU64>) -> Self {
         Self::of(Arc::new(Layout::new(&catalog.places, &catalog.choice)), catalog.include, read)
@@ -44,16 +35,16 @@ impl Holdings {
         Self { layout, harvest, include, read }
     }
 
-    /// Looks again at what may be other than it was, and no further than needed.
-    pub(super) fn clean(&mut self, dirt: &Dirt) -> Looked {
+    /// Looks again at what may be other than it was, and no further than needed. Says whether that was all roots.
+    pub(super) fn clean(&mut self, dirt: &Dirt) -> bool {
         if dirt.layout {
             self.layout = Arc::new(Layout::new(&self.layout.places, &self.layout.choice));
         }
-        if !dirt.layout && !dirt.roots && self.look_at(&dirt.places()) {
-            return Looked::AtPlaces;
+        let looks_at_all = dirt.layout || dirt.roots || !self.look_at(&dirt.places());
+        if looks_at_all {
+            self.look_at_all();
         }
-        self.look_at_all();
-        Looked::AtAll
+        looks_at_all
     }
 
     /// The snapshot of what is held. The cards are shared with it.

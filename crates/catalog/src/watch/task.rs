@@ -1,7 +1,7 @@
 //! The thread that waits for events, gathers them until it is quiet, and looks at what they are about.
 
 use super::dirt::Dirt;
-use super::holdings::{Holdings, Looked};
+use super::holdings::Holdings;
 use super::look::Look;
 use super::posts::Posts;
 use super::{Desk, WatchOptions, Watching, lock, touched};
@@ -99,9 +99,10 @@ fn look_again(
     dirt: &Dirt,
 ) -> Result<(), WatchError> {
     let touched = touched(dirt, holdings);
-    match holdings.clean(dirt) {
-        Looked::AtAll => cover_all(posts, holdings)?,
-        Looked::AtPlaces => cover_some(posts, holdings, dirt)?,
+    if holdings.clean(dirt) {
+        cover_all(posts, holdings)?;
+    } else {
+        cover_some(posts, holdings, dirt)?;
     }
     *lock(&desk.watching) = Watching::Events { folders: posts.count() };
     desk.publish(holdings, &touched);
@@ -124,7 +125,7 @@ fn cover_some(posts: &mut Posts, holdings: &mut Holdings, dirt: &Dirt) -> Result
         if places.is_empty() || !posts.set_some(holdings, &places)? {
             break;
         }
-        if holdings.clean(dirt) == Looked::AtAll {
+        if holdings.clean(dirt) {
             return cover_all(posts, holdings);
         }
     }

@@ -4,6 +4,7 @@ use crate::code;
 use crate::nearest::nearest;
 use metier_diagnostic::{Code, Diagnostic, Span};
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -105,17 +106,22 @@ impl<'i> Section<'i> {
         items.into_iter().filter_map(|item| self.below(key, item, report)).collect()
     }
 
-    /// Every entry of a table whose keys are names.
-    pub(super) fn named(&mut self, report: &mut Report<'_>) -> Vec<(String, Self)> {
-        let entries = std::mem::take(&mut self.table);
-        let mut sections = Vec::new();
-        for (key, value) in entries {
+    /// What `read` makes of every entry of a table whose keys are names.
+    pub(super) fn named<'r, T>(
+        &mut self,
+        key: &'static str,
+        report: &mut Report<'r>,
+        mut read: impl FnMut(String, Self, &mut Report<'r>) -> Option<(String, T)>,
+    ) -> BTreeMap<String, T> {
+        let Some(mut table) = self.table(key, report) else { return BTreeMap::new() };
+        let mut named = BTreeMap::new();
+        for (key, value) in std::mem::take(&mut table.table) {
             let name = key.into_inner().into_owned();
-            if let Some(section) = self.below(&name, value, report) {
-                sections.push((name, section));
+            if let Some(section) = table.below(&name, value, report) {
+                named.extend(read(name, section, report));
             }
         }
-        sections
+        named
     }
 
     fn below(&self, key: &str, value: Spanned<DeValue<'i>>, report: &mut Report<'_>) -> Option<Self> {
