@@ -1,9 +1,11 @@
 //! Something beyond the default containment that a script uses, with its place.
 
 use crate::findings::Findings;
+use crate::needs::Need;
 use crate::script::Script;
 use crate::skill::Skill;
 use metier_diagnostic::{Diagnostic, Span};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// One use in a script.
@@ -28,9 +30,28 @@ impl<'a> Usage<'a> {
         findings.in_file(skill, self.path, place, message)
     }
 
-    /// The first use of each name: one declaration is the answer to all of them.
-    pub(crate) fn first_of_each(usages: Vec<Self>) -> Vec<Self> {
-        let mut seen = std::collections::HashSet::new();
-        usages.into_iter().filter(|usage| seen.insert(usage.name.clone())).collect()
+    /// Reports the first use of each name: one declaration is the answer to all of them. `verb` is what the script
+    /// does, and `note` what else there is to say about a name.
+    pub(crate) fn report(
+        usages: Vec<Self>,
+        skill: &Skill<'_>,
+        findings: &mut Findings<'_>,
+        (need, verb): (Need, &str),
+        note: impl Fn(&str) -> Option<&'static str>,
+    ) {
+        let mut seen = HashSet::new();
+        let usages: Vec<Self> = usages.into_iter().filter(|usage| seen.insert(usage.name.clone())).collect();
+        let missing: Vec<&str> = usages.iter().map(|usage| usage.name.as_str()).collect();
+        let help = need.lines(skill, &missing, if missing.len() > 1 { "declare them" } else { "declare it" });
+        for usage in &usages {
+            findings.add_with(|findings| {
+                let message = format!("the script {verb} `{}`, which the skill does not declare", usage.name);
+                let found = usage.found(skill, findings, message).help(help.as_str());
+                match note(&usage.name) {
+                    Some(note) => found.note(note),
+                    None => found,
+                }
+            });
+        }
     }
 }

@@ -142,14 +142,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         let found = found.into_iter().filter(|(host, _)| !is_declared(declared, host));
         usages.extend(found.map(|(host, span)| Usage::new(&script, span, shown(&host))));
     }
-    let usages = Usage::first_of_each(usages);
-    let missing: Vec<&str> = usages.iter().map(|usage| usage.name.as_str()).collect();
-    let help =
-        Need::Hosts.lines(skill, &missing, if missing.len() > 1 { "declare them" } else { "declare it" });
-    for usage in &usages {
-        let message = format!("the script reaches `{}`, which the skill does not declare", usage.name);
-        findings.add_with(|findings| usage.found(skill, findings, message).help(help.as_str()));
-    }
+    Usage::report(usages, skill, findings, (Need::Hosts, "reaches"), |_| None);
 }
 
 /// A host as it would be declared: with its port where that is not the web's.

@@ -93,22 +93,11 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
             }
         }
     }
-    let usages = Usage::first_of_each(usages);
-    let missing: Vec<&str> = usages.iter().map(|usage| usage.name.as_str()).collect();
-    let help =
-        Need::Env.lines(skill, &missing, if missing.len() > 1 { "declare them" } else { "declare it" });
     let required = skill.manifest().more.requires.as_ref().map_or(&[][..], |requires| &requires.env);
-    for usage in &usages {
-        findings.add_with(|findings| {
-            let message = format!("the script reads `{}`, which the skill does not declare", usage.name);
-            let found = usage.found(skill, findings, message).help(help.as_str());
-            if required.contains(&usage.name) {
-                found.note("`requires` says that it has to be there; only `needs` asks for it")
-            } else {
-                found
-            }
-        });
-    }
+    Usage::report(usages, skill, findings, (Need::Env, "reads"), |name| {
+        let is_required = required.iter().any(|required| required == name);
+        is_required.then_some("`requires` says that it has to be there; only `needs` asks for it")
+    });
 }
 
 /// Whether a name is that of a secret: capitals, and a last word such as `TOKEN`.
