@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, readlinkat, statat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
 
 /// How many entries are listed. What makes more is no result that anyone reads.
@@ -234,13 +234,6 @@ impl Outputs {
             Some(mut file) => io::Write::write_all(&mut file, bytes).map(|()| None),
             None => Ok(Some(LeaveOut::Exists)),
         }
-    }
-
-    /// Where a link points.
-    pub fn link_target(&self, output: &Output) -> io::Result<PathBuf> {
-        let Some(folder) = &self.folder else { return Err(Errno::NOENT.into()) };
-        let target = readlinkat(folder, &output.path, Vec::new())?;
-        Ok(as_path(target.to_bytes()).to_owned())
     }
 }
 

@@ -26,16 +26,12 @@ impl Attributes {
 
 /// Sets the attributes of a mount and of all mounts below it.
 pub(crate) fn set_attributes(mount: BorrowedFd<'_>, attributes: Attributes) -> io::Result<()> {
-    let attributes =
-        libc::mount_attr { attr_set: attributes.bits(), attr_clr: 0, propagation: 0, userns_fd: 0 };
-    change(mount, attributes, libc::AT_RECURSIVE)
+    change(mount, attributes.bits(), 0, libc::AT_RECURSIVE)
 }
 
 /// Makes one mount read-only, whatever is mounted below it.
 pub(crate) fn seal(mount: BorrowedFd<'_>) -> io::Result<()> {
-    let attributes =
-        libc::mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY, attr_clr: 0, propagation: 0, userns_fd: 0 };
-    change(mount, attributes, 0)
+    change(mount, libc::MOUNT_ATTR_RDONLY, 0, 0)
 }
 
 /// The same for a mount that nobody sees yet, whose files are shown under other owners, as the map of a user namespace says.
@@ -46,16 +42,13 @@ pub(crate) fn set_owners_too(
     attributes: Attributes,
     users: BorrowedFd<'_>,
 ) -> io::Result<()> {
-    let attributes = libc::mount_attr {
-        attr_set: attributes.bits() | libc::MOUNT_ATTR_IDMAP,
-        attr_clr: 0,
-        propagation: 0,
-        userns_fd: users.as_raw_fd() as u64,
-    };
-    change(mount, attributes, libc::AT_RECURSIVE)
+    let users = users.as_raw_fd() as u64;
+    change(mount, attributes.bits() | libc::MOUNT_ATTR_IDMAP, users, libc::AT_RECURSIVE)
 }
 
-fn change(mount: BorrowedFd<'_>, attributes: libc::mount_attr, extent: libc::c_int) -> io::Result<()> {
+/// `users` is the namespace whose map gives the owners, where the bits ask for that.
+fn change(mount: BorrowedFd<'_>, bits: u64, users: u64, extent: libc::c_int) -> io::Result<()> {
+    let attributes = libc::mount_attr { attr_set: bits, attr_clr: 0, propagation: 0, userns_fd: users };
     // SAFETY: the empty path and the attributes live through the call, and the size is theirs.
     let result = unsafe {
         libc::syscall(

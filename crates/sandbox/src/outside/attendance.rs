@@ -37,15 +37,3 @@ pub struct Attendance<'a> {
     /// Who gets what it writes at once.
     pub sink: Option<Sink<'a>>,
 }
-
-impl std::fmt::Debug for Attendance<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Attendance")
-            .field("cancel", &self.cancel)
-            .field("clock", &self.clock)
-            .field("porter", &self.porter.is_some())
-            .field("sieve", &self.sieve.is_some())
-            .field("sink", &self.sink.is_some())
-            .finish()
-    }
-}
