@@ -30,8 +30,8 @@ impl Tls {
         let verifier = Verifier::new_with_extra_roots(own, Arc::clone(&provider))?;
         let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
         // The name is rustls's warning to those who check nothing; this verifier is the platform's.
-        let verified = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
-        Ok(Self(verified.with_no_client_auth()))
+        let config = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
+        Ok(Self(config.with_no_client_auth()))
     }
 
     /// No authority: for plain HTTP, where no redirect can lead to TLS.
