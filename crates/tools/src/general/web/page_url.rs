@@ -141,6 +141,21 @@ mod tests {
         check("https://example.org\\@evil.example/", "https://example.org/@evil.example/");
         check("https://[::1]:8443/", "https://[::1]:8443/");
         check("https://0x7f.1/", "https://127.0.0.1/");
+        for here in [
+            "http://2130706433/",
+            "http://0177.1/",
+            "http://127.0.0.1./",
+            "http://[::ffff:7f00:1]/",
+            "http://１２７.0.0.1/",
+            "http://①②⑦.0.0.1/",
+            "http://127。0。0。1/",
+        ] {
+            check(here, "http://127.0.0.1/");
+        }
+        check("http://ｌocalhost./", "http://localhost/");
+        check("http://loc\u{ad}alhost/", "http://localhost/");
+        check("http://BÜCHER.example/", "http://xn--bcher-kva.example/");
+        check("http://example.org./", "http://example.org/");
         check("https://a%41b/", "! `a%41b` is no host name; write it as `api.example.com`");
         for text in ["ftp://a/", "file:///etc/passwd", "example.org", "javascript:alert(1)", ""] {
             check(text, "! the address begins with neither `https://` nor `http://`");

@@ -95,7 +95,7 @@ impl Web {
         let (resolver, name) = (Arc::clone(&self.resolver), name.to_owned());
         let resolving = tokio::task::spawn_blocking(move || resolver.resolve(&name));
         match patience.wait(Duration::MAX, resolving).await {
-            Ok(resolved) => resolved.map_err(io::Error::other)?,
+            Ok(found) => found.map_err(io::Error::other)?,
             Err(WaitError::Late) => Err(io::ErrorKind::TimedOut.into()),
             Err(WaitError::Stopped) => Err(io::Error::other("it was stopped")),
         }
