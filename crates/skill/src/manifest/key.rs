@@ -77,6 +77,10 @@ macro_rules! field {
 
 impl ManifestKey {
     /// Every key, in the order in which people write them.
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the path of a method stands for one lifetime of its type, a closure for all of them"
+    )]
     pub const ALL: &[Self] = &[
         key(
             KeyType::Name,
@@ -154,7 +158,7 @@ impl ManifestKey {
             "false",
             "Whether the user can start it as `/name`.",
             ReadKey::Typed(|typing, key, node| {
-                typing.fields.user_invocable = typing.reading.boolean(key, node)
+                typing.fields.user_invocable = typing.reading.boolean(key, node);
             }),
             |manifest| (!manifest.user_invocable).then_some(KeyValue::Boolean(false)),
         )
