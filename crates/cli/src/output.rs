@@ -46,7 +46,7 @@ impl Tone {
 
 /// How much is written at once. A listing of 10,000 skills is a few megabytes, so writes should be few; a pipe takes no more
 /// than this, and memory that is used again is memory that the kernel need not find.
-pub(crate) const WRITTEN_AT_ONCE: usize = 1 << 16;
+const WRITTEN_AT_ONCE: usize = 1 << 16;
 
 /// Standard output without the buffer of the standard library, which looks for the end of a line in everything it is
 /// given: in a listing of many skills that is seen.
@@ -173,7 +173,7 @@ impl Output {
         self.beside(&screen::without_mark(text.trim_end()))
     }
 
-    /// Bytes of the answer as they are: metier's own pages, and JSON.
+    /// Bytes of the answer as they are: metier's own pages.
     pub(crate) fn raw(&mut self, bytes: &[u8]) -> Result<()> {
         Ok(self.out.write_all(bytes)?)
     }
