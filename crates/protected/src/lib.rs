@@ -9,6 +9,12 @@
 //! `Makefile`, `package.json`, `conftest.py`, `sitecustomize.py` and `eslint.config.js` have none.
 //!
 //! The gate asks about these places, and the sandbox keeps them read-only.
+//!
+//! ```
+//! use metier_protected::PROTECTED;
+//!
+//! assert!(PROTECTED.iter().any(|rule| rule.pattern == ".git/hooks"));
+//! ```
 
 /// A row of the table.
 #[derive(Debug, PartialEq, Eq)]
