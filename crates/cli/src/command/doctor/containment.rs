@@ -68,7 +68,7 @@ impl Containment {
                 Ok(_) => output.tinted(Tone::Bad, &format!("held against {held} of {tried} violations")),
             };
             output.line(format!("  {:<12} {word}{mark}", tier.word()))?;
-            if let Some(remedy) = findings.as_ref().err().and_then(|_| remedy(*tier)) {
+            if let Some(remedy) = findings.as_ref().err().map(|_| remedy(*tier)) {
                 output.line(format!("               {}", clean(&remedy)))?;
             }
             for check in checks {
