@@ -2,7 +2,6 @@
 #![expect(
     clippy::panic,
     clippy::expect_used,
-    clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "a test that cannot go on says so, and a real shell is started in a temporary folder"
 )]
