@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
 use metier_agent::{Agent, AgentDirectory, CancelToken, Models, SubagentProfile, UserMessage};
-use metier_model::{ChatModel, Effort, Prices};
+use metier_model::{ChatModel, Effort, Money, Prices};
 use metier_policy::{Dialect, Folders, McpTools, Meaning, Scope, Skill, Terms};
 use metier_store::{EventKind, Export, Outcome, Store};
 use metier_tools::{Ask, Reply};
@@ -17,8 +17,8 @@ struct Configured(BTreeMap<&'static str, Arc<Actor>>);
 
 impl Models for Configured {
     fn resolve(&self, name: &str) -> Option<(Arc<dyn ChatModel>, Option<Prices>)> {
-        let price = |text: &str| text.parse().unwrap();
-        let prices = Prices { input: price("1"), output: price("1"), cache_read: None, cache_write: None };
+        let price = Money::from_micros(1_000_000);
+        let prices = Prices { input: price, output: price, cache_read: None, cache_write: None };
         self.0.get(name).map(|model| (Arc::clone(model) as _, Some(prices)))
     }
 }

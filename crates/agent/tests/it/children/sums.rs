@@ -1,7 +1,7 @@
 //! What a family uses up is what its members use up.
 
 use metier_agent::Agent;
-use metier_model::Prices;
+use metier_model::{Money, Prices};
 use metier_store::{EventKind, SessionId, Usage};
 use proptest::prelude::*;
 
@@ -50,8 +50,8 @@ fn check(stage: &Stage, id: SessionId) {
 }
 
 fn priced(agent: Agent) -> Agent {
-    let price = |text: &str| text.parse().unwrap();
-    agent.prices(Some(Prices { input: price("3"), output: price("15"), cache_read: None, cache_write: None }))
+    let price = |whole: u64| Money::from_micros(whole * 1_000_000);
+    agent.prices(Some(Prices { input: price(3), output: price(15), cache_read: None, cache_write: None }))
 }
 
 proptest! {
