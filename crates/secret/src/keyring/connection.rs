@@ -15,7 +15,7 @@ use super::{KeyringError, dial};
 pub(super) const BUS: &str = "org.freedesktop.DBus";
 
 /// The longest line while we are let in: `OK` and 32 digits are expected.
-const LONGEST_LINE: usize = 512;
+const MAX_LINE: usize = 512;
 
 #[derive(Debug)]
 pub(super) struct Connection {
@@ -119,7 +119,7 @@ impl Connection {
     fn line(&mut self) -> Result<Vec<u8>, KeyringError> {
         let mut line = Vec::new();
         while !line.ends_with(b"\r\n") {
-            if line.len() == LONGEST_LINE {
+            if line.len() == MAX_LINE {
                 return Err(malformed("a line of the bus does not end"));
             }
             let mut byte = [0];

@@ -10,7 +10,7 @@ pub(super) const HEAD: usize = 16;
 
 /// The longest message that is read. All secrets of one skill come in one: 4 MiB hold 250 of the longest. D-Bus itself allows
 /// 128 MiB, which nobody should be able to make us keep.
-const LARGEST: usize = 4 << 20;
+const MAX_MESSAGE: usize = 4 << 20;
 
 const CALL: u8 = 1;
 const RETURN: u8 = 2;
@@ -108,7 +108,7 @@ pub(super) fn length(head: &[u8; HEAD]) -> Result<usize, KeyringError> {
     // Both fit into 64 bits together, so nothing wraps around.
     let length = (HEAD as u64 + u64::from(fields)).next_multiple_of(8) + u64::from(body);
     match usize::try_from(length) {
-        Ok(length) if length <= LARGEST => Ok(length),
+        Ok(length) if length <= MAX_MESSAGE => Ok(length),
         _ => Err(malformed("it is larger than 4 MiB")),
     }
 }
@@ -310,7 +310,7 @@ mod tests {
         fn any_bytes_are_an_answer_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let _ = decoded(&bytes).map(drop);
             if let Ok(head) = bytes.get(..HEAD).unwrap_or(&[0; HEAD]).try_into() {
-                prop_assert!(length(head).is_err() || length(head).is_ok_and(|length| length <= LARGEST));
+                prop_assert!(length(head).is_err() || length(head).is_ok_and(|length| length <= MAX_MESSAGE));
             }
         }
 

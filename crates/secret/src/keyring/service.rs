@@ -27,7 +27,7 @@ const PROPERTIES: &str = "org.freedesktop.DBus.Properties";
 const NOTHING: &str = "/";
 
 /// The most entries that one search may find. Each costs a question, and no user has as many secrets.
-const MOST: usize = 2000;
+const MAX_ITEMS: usize = 2000;
 
 /// Room for what stands around a value in a call.
 const AROUND: usize = 1024;
@@ -94,8 +94,8 @@ impl Service {
             self.unlock(&locked)?;
             found.extend(locked);
         }
-        if found.len() > MOST {
-            return Err(KeyringError::TooMany { limit: MOST });
+        if found.len() > MAX_ITEMS {
+            return Err(KeyringError::TooMany { limit: MAX_ITEMS });
         }
         let mut items = Vec::with_capacity(found.len());
         for path in found {

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use super::KeyringError;
 
 /// Values in values, in a type that we only skip. D-Bus itself stops at 64; answers of keyrings have 3.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 type Read<T> = Result<T, KeyringError>;
 
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
 
     /// A value that is not needed, of any type.
     pub(super) fn skip_variant(&mut self) -> Read<()> {
-        self.skip_any(DEEPEST)
+        self.skip_any(MAX_DEPTH)
     }
 
     /// That the value that follows has this type.
