@@ -200,9 +200,6 @@ mod tests {
         GIT_ENVIRONMENT[5].0,
     ];
 
-    /// What the processes of a plugin's skills have beside.
-    const PLUGIN_ENVIRONMENT: &[&str] = &["CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"];
-
     use metier_files::SurveyBounds;
     use metier_testkit::Workspace;
 

@@ -7,7 +7,6 @@
     clippy::disallowed_methods,
     clippy::expect_used,
     clippy::panic,
-    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "tests stop where their fixture fails, say what was not there, and start curl by themselves"
 )]

@@ -3,7 +3,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::panic,
-    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "tests look at the files that were written, start a keyring, say when they cannot, and fail loudly"
 )]

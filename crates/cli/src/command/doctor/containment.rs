@@ -69,7 +69,7 @@ impl Containment {
             };
             output.line(format!("  {:<12} {word}{mark}", tier.word()))?;
             if let Some(remedy) = findings.as_ref().err().map(|_| remedy(*tier)) {
-                output.line(format!("               {}", clean(&remedy)))?;
+                output.line(format!("               {}", clean(remedy)))?;
             }
             for check in checks {
                 let (word, detail) = match &check.held {
