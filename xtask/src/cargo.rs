@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::process::{ChildStdout, Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -95,13 +95,17 @@ impl Cargo {
     }
 
     /// Runs it and gives its standard output; standard error goes to the terminal.
-    pub(crate) fn text(self) -> Result<String> {
-        let line = self.line.clone();
-        let (text, status) = self.text_and_status()?;
+    pub(crate) fn text(mut self) -> Result<String> {
+        let Output { status, stdout, .. } = self
+            .command
+            .stderr(Stdio::inherit())
+            .output()
+            .with_context(|| format!("`{}` could not be started", self.line))?;
         if !status.success() {
-            bail!("`{line}` failed ({status})");
+            bail!("`{}` failed ({status})", self.line);
         }
-        Ok(text)
+        String::from_utf8(stdout)
+            .with_context(|| format!("`{}` printed something that is not text", self.line))
     }
 
     /// The same for a run of tests, shown while it goes on. Failing tests are an answer, too (status 101).
@@ -126,27 +130,6 @@ impl Cargo {
             bail!("`{line}` failed ({status})");
         }
         Ok(text)
-    }
-
-    /// The same for a program that also answers with its exit code: 1 means that it found what it looked for.
-    pub(crate) fn text_of_findings(self) -> Result<String> {
-        let line = self.line.clone();
-        let (text, status) = self.text_and_status()?;
-        if !matches!(status.code(), Some(0 | 1)) {
-            bail!("`{line}` failed ({status})");
-        }
-        Ok(text)
-    }
-
-    fn text_and_status(mut self) -> Result<(String, ExitStatus)> {
-        let Output { status, stdout, .. } = self
-            .command
-            .stderr(Stdio::inherit())
-            .output()
-            .with_context(|| format!("`{}` could not be started", self.line))?;
-        let text = String::from_utf8(stdout)
-            .with_context(|| format!("`{}` printed something that is not text", self.line))?;
-        Ok((text, status))
     }
 
     /// Whether it runs and succeeds, in silence.

@@ -5,10 +5,11 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::cargo::Cargo;
+use crate::debug_build;
 use crate::limits;
 use crate::repository::Repository;
 
@@ -88,12 +89,10 @@ fn write(repository: &Repository) -> Result<()> {
 /// What the code says the page is.
 fn print(repository: &Repository, page: &Page) -> Result<String> {
     let Made::By(command) = page.made else { return limits::page(repository) };
-    let printed = Cargo::new(repository, ["run", "--quiet", "--package", "metier", "--"])
-        .arguments(command)
-        // A page must not depend on who generates it, or where.
-        .environment("NO_COLOR", "1")
-        .environment("COLUMNS", "100")
-        .text()
+    let mut metier = Command::new(debug_build::program(repository)?);
+    // A page must not depend on who generates it, or where.
+    metier.args(*command).current_dir(repository.root()).env("NO_COLOR", "1").env("COLUMNS", "100");
+    let printed = debug_build::printed(&mut metier, &[])
         .with_context(|| format!("{} cannot be generated", page.file))?;
     if printed.trim().is_empty() {
         bail!("{} cannot be generated: `metier {}` printed nothing", page.file, command.join(" "));

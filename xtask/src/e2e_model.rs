@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::cargo::Cargo;
+use crate::debug_build;
 use crate::inference::Station;
 use crate::last_run::Recording;
 use crate::repository::Repository;
@@ -35,12 +36,11 @@ const SKILL: &str =
 pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> {
     let folder = repository.target()?.join("e2e-model");
     let station = Station::install(&folder)?;
-    Cargo::new(repository, ["build", "--quiet", "--package", "metier"]).show()?;
+    let metier = debug_build::program(repository)?;
     let server = station.start(NAME, arguments.threads)?;
     println!("{NAME} answers at {}", server.base_url);
     let example = ["run", "--quiet", "--package", "metier-model", "--example", "real_model", "--"];
     Cargo::new(repository, example).argument(&server.base_url).argument(NAME).show()?;
-    let metier = repository.target()?.join("debug").join(format!("metier{}", std::env::consts::EXE_SUFFIX));
     let place = Place::make(&folder, &server.base_url)?;
     place.run(&metier)?;
     println!("a real model was asked in every way");

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::cargo::Cargo;
+use crate::debug_build;
 use crate::repository::Repository;
 use crate::summary::Outcome;
 
@@ -64,10 +64,7 @@ pub(crate) fn conformance(repository: &Repository) -> Result<Outcome> {
         run.args(["server", "--url", &server.url, "--scenario", scenario]);
         passed(run, scenario)?;
     }
-    let example = ["build", "--quiet", "--package", "metier-mcp-client", "--example", "conformance_client"];
-    Cargo::new(repository, example).show()?;
-    let examples = repository.target()?.join("debug").join("examples");
-    let client = examples.join(format!("conformance_client{}", std::env::consts::EXE_SUFFIX));
+    let client = debug_build::example(repository, "metier-mcp-client", "conformance_client")?;
     for scenario in CLIENT_SKILLS {
         let mut run = suite(&tools);
         run.args(["client", "--scenario", scenario, "--command"]).arg(&client);
@@ -170,10 +167,8 @@ struct Server {
 
 impl Server {
     fn start(repository: &Repository, skills: &Path, door: Door) -> Result<Self> {
-        Cargo::new(repository, ["build", "--quiet", "--package", "metier"]).show()?;
-        let target = repository.target()?;
-        let program = target.join("debug").join(format!("metier{}", std::env::consts::EXE_SUFFIX));
-        let home = target.join("tools").join(format!("mcp-home-{}", std::process::id()));
+        let program = debug_build::program(repository)?;
+        let home = repository.target()?.join("tools").join(format!("mcp-home-{}", std::process::id()));
         let more = home.join("more");
         fs::create_dir_all(&more)?;
         let mut command = Command::new(&program);

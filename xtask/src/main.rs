@@ -14,6 +14,7 @@
 
 mod bench;
 mod cargo;
+mod debug_build;
 mod dist;
 mod docs;
 mod e2e_model;

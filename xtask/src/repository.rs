@@ -34,6 +34,11 @@ impl Repository {
         Self { root: self.root.clone(), lints: false }
     }
 
+    /// Whether this is a run of the tests, whose builds have the lints.
+    pub(crate) fn has_lints(&self) -> bool {
+        self.lints
+    }
+
     /// The environment in which every cargo command, and every test that starts cargo, finds the same build. It is what `cargo
     /// clippy` sets for the compiler.
     pub(crate) fn lint_environment(&self) -> Vec<(&'static str, String)> {
