@@ -24,7 +24,7 @@ use service::{Item, Service};
 
 /// How long a keyring may take for one thing, from the first byte to the last. It answers in milliseconds, or it needs to be
 /// started first, or it hangs; nobody should wait longer than this to find out.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What marks an entry as ours. Entries without it are other programs', and are never looked at.
 const APPLICATION: (&str, &str) = ("application", "metier");
@@ -44,7 +44,7 @@ pub(crate) struct Keyring {
 impl Keyring {
     /// The keyring behind the bus at `address`, if it can be used without asking anybody.
     pub(crate) fn open(address: &str) -> Result<Self, KeyringError> {
-        let service = Service::open(&Address::all(address), PATIENCE)?;
+        let service = Service::open(&Address::all(address), ANSWER_TIMEOUT)?;
         Ok(Self { service: Mutex::new(service) })
     }
 
@@ -109,7 +109,7 @@ impl Keyring {
     /// whole one: the connection knows.
     fn service(&self) -> MutexGuard<'_, Service> {
         let mut service = self.service.lock().unwrap_or_else(PoisonError::into_inner);
-        service.allow(PATIENCE);
+        service.allow(ANSWER_TIMEOUT);
         service
     }
 }

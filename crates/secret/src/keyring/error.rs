@@ -1,6 +1,6 @@
 //! Why a keyring cannot be used.
 
-use super::PATIENCE;
+use super::ANSWER_TIMEOUT;
 
 /// Why a keyring cannot be used, or not for this. None of them repeats a value or a text of the other side, except for an
 /// error's name, which is letters, digits and dots.
@@ -25,7 +25,7 @@ pub enum KeyringError {
         attempt: &'static str,
     },
     /// Nothing came back in time.
-    #[error("the keyring did not answer within {} seconds; restart it, or log in anew", PATIENCE.as_secs())]
+    #[error("the keyring did not answer within {} seconds; restart it, or log in anew", ANSWER_TIMEOUT.as_secs())]
     Silent,
     /// Somebody else listens there.
     #[error("the session's bus belongs to another user; correct `DBUS_SESSION_BUS_ADDRESS`")]
