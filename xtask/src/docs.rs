@@ -91,7 +91,7 @@ fn print(repository: &Repository, page: &Page) -> Result<String> {
     let Made::By(command) = page.made else { return limits::page(repository) };
     let mut metier = Command::new(debug_build::program(repository)?);
     // A page must not depend on who generates it, or where.
-    metier.args(*command).current_dir(repository.root()).env("NO_COLOR", "1").env("COLUMNS", "100");
+    metier.args(command).current_dir(repository.root()).env("NO_COLOR", "1").env("COLUMNS", "100");
     let printed = debug_build::printed(&mut metier, &[])
         .with_context(|| format!("{} cannot be generated", page.file))?;
     if printed.trim().is_empty() {
