@@ -52,6 +52,11 @@ impl Block {
                 into.entries.push(self.entry(Kind::Sequence(Vec::new()), text));
                 into.findings.add(|| self.dropped("could not be read, so it allows nothing", text));
             }
+            // What it takes away is unknown, so nothing is allowed: that is what a list of the wrong type means.
+            "disallowed-tools" => {
+                into.entries.push(self.entry(Kind::Mapping(Vec::new()), text));
+                into.findings.add(|| self.dropped("could not be read, so no tool is allowed", text));
+            }
             _ => into.findings.add(|| self.dropped("could not be read and was left out", text)),
         }
     }
