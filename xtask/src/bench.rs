@@ -21,6 +21,9 @@ pub(crate) struct Arguments {
     /// Measure only this part of `build`
     #[arg(long, value_name = "PART")]
     only: Option<BuildPart>,
+    /// What is measured: what users compile, or what is shipped
+    #[arg(long, value_enum, default_value_t = Profile::Release)]
+    profile: Profile,
     /// Also measure the tree of 50,000 skills
     #[arg(long)]
     large: bool,
@@ -58,6 +61,22 @@ enum Bench {
     Build,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum Profile {
+    Release,
+    Dist,
+}
+
+impl Profile {
+    /// Its name, and that of its folder below `target`.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Dist => "dist",
+        }
+    }
+}
+
 impl Bench {
     fn name(self) -> &'static str {
         match self {
@@ -87,7 +106,8 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
     let chosen: Vec<Bench> = arguments.bench.map_or_else(|| every.collect(), |bench| vec![bench]);
     // Activation and the loop are measured by examples, which need no binary.
     if chosen.iter().any(|bench| !matches!(bench, Bench::Activate | Bench::Loop)) {
-        Cargo::new(repository, ["build", "--release", "--package", "metier"]).show()?;
+        Cargo::new(repository, ["build", "--profile", arguments.profile.name(), "--package", "metier"])
+            .show()?;
     }
     for bench in chosen {
         measure(repository, bench, arguments)?;
@@ -97,26 +117,28 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
 
 /// The starts are measured by an example of the sandbox, which has to be its own helper.
 fn spawn(repository: &Repository, target: &Path, arguments: &Arguments) -> Result<()> {
+    let profile = arguments.profile.name();
     Cargo::new(
         repository,
-        ["run", "--quiet", "--release", "--package", "metier-sandbox", "--example", "spawn", "--"],
+        ["run", "--quiet", "--profile", profile, "--package", "metier-sandbox", "--example", "spawn", "--"],
     )
     .argument((arguments.rounds * SPAWNS_A_ROUND).to_string())
-    .argument(target.join("release").join(format!("metier{}", std::env::consts::EXE_SUFFIX)))
+    .argument(target.join(profile).join(format!("metier{}", std::env::consts::EXE_SUFFIX)))
     .argument(target.join("bench").join("spawn"))
     .show()
 }
 
 /// Layers are measured by an example of the runtime, which has to be its own helper, too.
 fn changes(repository: &Repository, target: &Path, arguments: &Arguments) -> Result<()> {
+    let profile = arguments.profile.name();
     // The person meant the folder from where they stand; the bench runs in the top folder.
     let place = arguments.folder.as_ref().map_or_else(|| Ok(target.join("bench")), std::path::absolute)?;
     Cargo::new(
         repository,
-        ["run", "--quiet", "--release", "--package", "metier-runtime", "--example", "changes", "--"],
+        ["run", "--quiet", "--profile", profile, "--package", "metier-runtime", "--example", "changes", "--"],
     )
     .argument(arguments.rounds.to_string())
-    .argument(target.join("release").join(format!("metier{}", std::env::consts::EXE_SUFFIX)))
+    .argument(target.join(profile).join(format!("metier{}", std::env::consts::EXE_SUFFIX)))
     .argument(place.join("changes"))
     .show()
 }
@@ -126,11 +148,12 @@ const SPAWNS_A_ROUND: u32 = 34;
 
 fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Result<()> {
     let target = repository.target()?;
+    let profile = arguments.profile.name();
     let program = match bench {
         Bench::Watch => {
             Cargo::new(
                 repository,
-                ["build", "--release", "--package", "metier-catalog", "--example", "watch"],
+                ["build", "--profile", profile, "--package", "metier-catalog", "--example", "watch"],
             )
             .show()?;
             "examples/watch"
@@ -138,17 +161,34 @@ fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Resu
         Bench::Spawn => return spawn(repository, &target, arguments),
         Bench::Changes => return changes(repository, &target, arguments),
         Bench::Proxy => {
-            let example =
-                ["run", "--quiet", "--release", "--package", "metier-proxy", "--example", "throughput"];
+            let example = [
+                "run",
+                "--quiet",
+                "--profile",
+                profile,
+                "--package",
+                "metier-proxy",
+                "--example",
+                "throughput",
+            ];
             return Cargo::new(repository, example).show();
         }
         Bench::Activate => {
-            let example =
-                ["run", "--quiet", "--release", "--package", "metier-runtime", "--example", "activate"];
+            let example = [
+                "run",
+                "--quiet",
+                "--profile",
+                profile,
+                "--package",
+                "metier-runtime",
+                "--example",
+                "activate",
+            ];
             return Cargo::new(repository, example).show();
         }
         Bench::Loop => {
-            let example = ["run", "--quiet", "--release", "--package", "metier-agent", "--example", "turns"];
+            let example =
+                ["run", "--quiet", "--profile", profile, "--package", "metier-agent", "--example", "turns"];
             return Cargo::new(repository, example).show();
         }
         // `build` does not come here: it starts from nothing.
@@ -158,7 +198,7 @@ fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Resu
     let mut cargo = Cargo::new(repository, ["run", "--quiet", "--release", "--manifest-path"])
         .argument(repository.root().join("benches").join("Cargo.toml"))
         .arguments(&["--", bench.name(), "--metier"])
-        .argument(target.join("release").join(binary))
+        .argument(target.join(profile).join(binary))
         .argument("--trees")
         .argument(target.join("bench"))
         .argument("--corpus")
