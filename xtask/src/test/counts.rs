@@ -39,11 +39,9 @@ impl fmt::Display for Counts {
             writeln!(formatter, "not tried: {line}")?;
         }
         let Self { passed, failed, ignored, not_tried } = self;
-        write!(
-            formatter,
-            "tests: {passed} passed, {failed} failed, {ignored} run by other tests, {} not tried",
-            not_tried.len()
-        )
+        writeln!(formatter, "{ignored} tests are run by other tests, in processes of their own")?;
+        // The form that services for continuous integration read.
+        write!(formatter, "tests: {passed} passed, {failed} failed, {} skipped", not_tried.len())
     }
 }
 
@@ -61,7 +59,8 @@ mod tests {
         counts.not_tried.push("groups: no control groups".to_owned());
         assert_eq!(
             counts.to_string(),
-            "not tried: groups: no control groups\ntests: 14 passed, 3 failed, 1 run by other tests, 1 not tried"
+            "not tried: groups: no control groups\n1 tests are run by other tests, in processes of their own\n\
+             tests: 14 passed, 3 failed, 1 skipped"
         );
     }
 }
