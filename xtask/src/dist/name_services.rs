@@ -38,7 +38,11 @@ pub(super) fn object(folder: &Path) -> Result<PathBuf> {
     let (source, object) = (folder.join("name_services.rs"), folder.join("name_services.o"));
     fs::write(&source, SOURCE).with_context(|| format!("{} cannot be written", source.display()))?;
     let mut rustc = Command::new("rustc");
-    rustc.args(["--edition=2024", "--crate-type=lib", "--emit=obj", "-o"]).arg(&object).arg(&source);
+    // Nothing here panics. Code for it would name a function that optimisation of the whole program has made private.
+    rustc
+        .args(["--edition=2024", "--crate-type=lib", "--emit=obj", "-Cpanic=abort", "-Copt-level=1", "-o"])
+        .arg(&object)
+        .arg(&source);
     let output = rustc.output().context("`rustc` could not be started")?;
     if !output.status.success() {
         bail!("{} does not compile: {}", source.display(), String::from_utf8_lossy(&output.stderr));
