@@ -19,6 +19,7 @@ pub(crate) use self::step::{Places, interruption_point};
 use self::step::{check_before, failed};
 use crate::beneath::Tree;
 use crate::change::{Change, ChangeSet};
+use crate::content::digest_at;
 use crate::database::changed_databases;
 use crate::error::{ApplyError, Conflict, ConflictReason, LayerError};
 use crate::journal::{Journal, Outcome, Step};
@@ -28,7 +29,7 @@ use crate::origin::unix_millis;
 use crate::path::LayerPath;
 use crate::plan::{Plan, plan};
 use crate::stage;
-use crate::stamp::Stamp;
+use crate::stamp::{Stamp, changed};
 use crate::state::{JOURNAL, Standing, TAKEN_BACK, UNDO, applied_name, undone_name};
 
 /// A journal that is complete and not begun yet.
@@ -136,7 +137,7 @@ fn begin(
         stage::fill(layer, changes, chosen)?;
     }
     let places = Places::open(layer, number)?;
-    let conflicts = conflicts_by_now(layer, number, chosen, &steps)?;
+    let conflicts = conflicts_by_now(layer, number, changes, chosen, &steps)?;
     if !conflicts.is_empty() {
         return Err(ApplyError::Conflicts(conflicts));
     }
@@ -163,6 +164,7 @@ fn begin(
 fn conflicts_by_now(
     layer: &Layer,
     number: u32,
+    changes: &ChangeSet,
     chosen: &BTreeSet<LayerPath>,
     steps: &[Step],
 ) -> Result<Vec<Conflict>, ApplyError> {
@@ -176,6 +178,12 @@ fn conflicts_by_now(
     }
     // An earlier attempt gave the files that it moved a new time, so times say nothing after one.
     let is_first = number == 1 && !layer.folder().join(TAKEN_BACK).exists();
+    let is_known: BTreeSet<LayerPath> = conflicts.iter().map(|conflict| conflict.path.clone()).collect();
+    for change in changes.entries.iter().filter(|change| chosen.contains(&change.path)) {
+        if !is_known.contains(&change.path) && is_edited(&project, change, is_first) {
+            conflicts.push(Conflict { path: change.path.clone(), reason: ConflictReason::Changed });
+        }
+    }
     if let Some(began) = layer.record().began.filter(|_| is_first) {
         let databases = changed_databases(&project, began, chosen.iter());
         let databases = databases.map_err(LayerError::io("read", layer.project()))?;
@@ -185,6 +193,22 @@ fn conflicts_by_now(
         conflicts.extend(databases.into_iter().map(conflict));
     }
     Ok(conflicts)
+}
+
+/// Whether a file of the project was edited since the scan by a program that kept its size and modification time. Its change time
+/// cannot be kept. Other things give it a new one, too: another name for the file, or a set that was applied and undone, so what
+/// the file holds decides where that is known.
+fn is_edited(project: &Tree, change: &Change, is_first: bool) -> bool {
+    let (Some(before), Some(time)) = (change.before, change.before_changed) else { return false };
+    // Anything else that happened to it is found by the steps.
+    let Ok(Some(found)) = project.stat(&change.path) else { return false };
+    if !before.is_unchanged(&Stamp::of(&found)) || changed(&found) == time {
+        return false;
+    }
+    match change.before_digest {
+        Some(known) => digest_at(project, &change.path, &found, &mut Vec::new()).ok() != Some(known),
+        None => is_first,
+    }
 }
 
 /// The copies on a stage are other files than those that were scanned.
@@ -235,13 +259,13 @@ fn stuck(layer: &Layer, path: &LayerPath, source: io::Error) -> ApplyError {
 /// Takes back what was applied last from this layer. Nothing happens where another program has changed one of its files since, or
 /// has put something into a folder that it made. `None` where nothing was applied.
 pub fn undo(layer: &Layer) -> Result<Option<Undone>, ApplyError> {
-    let mut applied = Standing::read(layer.folder())?.applied;
+    let Standing { mut applied, changes, .. } = Standing::read(layer.folder())?;
     let Some(journal) = applied.pop() else { return Ok(None) };
     check_writable(layer)?;
     stage::bring_back(layer, journal.number)?;
     stage::check_renames(layer)?;
     let places = Places::open(layer, journal.number)?;
-    let conflicts = places.changed_since(&journal)?;
+    let conflicts = places.changed_since(&journal, &changes.unwrap_or_default())?;
     if !conflicts.is_empty() {
         stage::clear(layer)?;
         return Err(ApplyError::Conflicts(conflicts));

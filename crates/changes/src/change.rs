@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::content::MAX_HOLES;
 use crate::error::ConflictReason;
 use crate::path::{LayerPath, MAX_DEPTH};
-use crate::stamp::Stamp;
+use crate::stamp::{Stamp, Time};
 
 /// Everything a call changed in the project, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +48,12 @@ pub struct Change {
     pub in_session: bool,
     /// The state in the project when the layer was scanned; `None` where there was nothing.
     pub(crate) before: Option<Stamp>,
+    /// The change time of a file or link of the project when the layer was scanned. Earlier versions did not note it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) before_changed: Option<Time>,
+    /// What it held then, where it was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) before_digest: Option<FileDigest>,
     /// The state in the layer; `None` for what was deleted.
     pub(crate) after: Option<Stamp>,
     /// Whether the entry in the layer has marks of the overlay, bits that are never applied, or permissions that the scan

@@ -5,8 +5,13 @@ use std::io::{self, Read};
 use std::os::fd::AsFd;
 
 use metier_files::FileDigest;
-use rustix::fs::{SeekFrom, Stat, fstat, seek};
+use rustix::fs::{OFlags, SeekFrom, Stat, fstat, readlinkat, seek};
 use rustix::io::{Errno, pread};
+
+use crate::beneath::Tree;
+use crate::change::EntryKind;
+use crate::path::LayerPath;
+use crate::stamp::Stamp;
 
 /// How many bytes of holes the files of one set may have. To hash them takes a second for each GiB.
 pub(crate) const MAX_HOLES: u64 = 4 << 30;
@@ -25,6 +30,22 @@ pub(crate) fn digest(file: &File, size: u64, buffer: &mut Vec<u8>) -> io::Result
         read if read == size => Ok(FileDigest::of(&buffer[..read])),
         read => FileDigest::of_reader(io::Cursor::new(&buffer[..read]).chain(file)),
     }
+}
+
+/// Reads a file or link of a tree.
+pub(crate) fn digest_at(
+    tree: &Tree,
+    path: &LayerPath,
+    stat: &Stat,
+    buffer: &mut Vec<u8>,
+) -> io::Result<FileDigest> {
+    let state = Stamp::of(stat);
+    if state.kind == Some(EntryKind::Link) {
+        let (folder, name) = tree.parent(path)?;
+        return Ok(FileDigest::of(readlinkat(&folder, name, Vec::new())?.to_bytes()));
+    }
+    let file = tree.open_entry(path, OFlags::RDONLY | OFlags::NONBLOCK)?;
+    digest(&file.into(), state.size, buffer)
 }
 
 /// How many bytes of a file are holes, up to a limit.

@@ -27,6 +27,10 @@ use crate::xattr::has_same_attributes;
 /// Bits that let a program run with its owner's rights. They are never applied.
 const SET_ID: u32 = 0o6000;
 
+/// How many bytes of replaced and deleted files one scan reads to note what they hold. Of a file beyond it only the change time is
+/// known.
+const MAX_COMPARED_BYTES: u64 = 256 << 20;
+
 /// Compares a layer with what its call saw, and lists what the call changed. The list is also written down beside the layer,
 /// so it survives this process.
 ///
@@ -63,6 +67,7 @@ pub(crate) fn compare(
     let mut scan = Scan {
         buffer: RefCell::default(),
         holes_left: Cell::new(MAX_HOLES),
+        compared_left: Cell::new(MAX_COMPARED_BYTES),
         before: RefCell::default(),
         linked: RefCell::default(),
         upper,
@@ -116,6 +121,8 @@ struct Scan {
     buffer: RefCell<Vec<u8>>,
     /// How many bytes of holes may still be hashed.
     holes_left: Cell<u64>,
+    /// How many bytes of files of the project may still be read only to recognise an edit that keeps size and time.
+    compared_left: Cell<u64>,
     /// The digests of files of the project that were read already.
     before: RefCell<BTreeMap<LayerPath, FileDigest>>,
     /// The digests of files of the layer that have several names.
@@ -281,7 +288,7 @@ impl Scan {
                     if is_like { self.content(self.lower.tree(*side), path, now, old)? } else { None };
                 let old_digest = old_content.and_then(|old| old.digest);
                 let is_same = is_like && old_digest.is_some() && old_digest == content.digest;
-                if let Some(digest) = old_digest.filter(|_| !is_same) {
+                if let Some(digest) = old_digest {
                     self.before.borrow_mut().insert(path.clone(), digest);
                 }
                 if is_same && now == EntryKind::File {
@@ -328,6 +335,7 @@ impl Scan {
         if self.is_refused(path) {
             return Ok(());
         }
+        let (before_changed, before_digest) = self.state_before(path, Some(&before));
         self.found.entries.push(Change {
             path: path.clone(),
             kind: ChangeKind::Deleted,
@@ -337,6 +345,8 @@ impl Scan {
             conflict: self.conflict(path, &before),
             in_session: before.side == LowerSide::Session,
             before: Some(Stamp::of(&before.stat)),
+            before_changed,
+            before_digest,
             after: None,
             is_unclean: false,
         });
@@ -362,6 +372,7 @@ impl Scan {
         let Some(kind_after) = after.kind else { return };
         let is_linked =
             |before: &Found| kind(&before.stat) == Some(EntryKind::File) && before.stat.st_nlink > 1;
+        let (before_changed, before_digest) = self.state_before(path, before);
         let change = Change {
             path: path.clone(),
             kind: happened,
@@ -377,6 +388,8 @@ impl Scan {
             conflict: before.and_then(|before| self.conflict(path, before)),
             in_session,
             before: before.map(|before| Stamp::of(&before.stat)),
+            before_changed,
+            before_digest,
             after: Some(after),
             is_unclean: content.is_unclean,
         };

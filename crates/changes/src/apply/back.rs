@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
+use metier_files::FileDigest;
 use rustix::fs::{AtFlags, Mode, RenameFlags, mkdirat, unlinkat};
 use rustix::io::Errno;
 
 use super::step::{Places, has_attributes, interruption_point};
-use crate::change::EntryKind;
+use crate::change::{ChangeSet, EntryKind};
+use crate::content::digest_at;
 use crate::error::{ApplyError, Conflict, ConflictReason};
 use crate::journal::{Journal, Outcome, Step};
 use crate::path::LayerPath;
@@ -141,9 +143,13 @@ impl Places {
 
     /// What of an applied set is not as it was applied. What was put into a folder that the set made is part of that: the folder
     /// goes with all that is in it.
-    pub(super) fn changed_since(&self, journal: &Journal) -> Result<Vec<Conflict>, ApplyError> {
+    pub(super) fn changed_since(
+        &self,
+        journal: &Journal,
+        changes: &ChangeSet,
+    ) -> Result<Vec<Conflict>, ApplyError> {
         let mut opened = Vec::new();
-        let conflicts = self.compare(journal, &mut opened);
+        let conflicts = self.compare(journal, changes, &mut opened);
         for (path, mode) in opened.iter().rev() {
             let closed = self.set_mode(path, *mode);
             closed.map_err(|source| ApplyError::Io { path: path.clone(), source })?;
@@ -155,6 +161,7 @@ impl Places {
     fn compare(
         &self,
         journal: &Journal,
+        set: &ChangeSet,
         opened: &mut Vec<(LayerPath, u32)>,
     ) -> Result<Vec<Conflict>, ApplyError> {
         let paths = |wanted: fn(&Step) -> bool| -> BTreeSet<&LayerPath> {
@@ -167,6 +174,12 @@ impl Places {
             .iter()
             .filter_map(|step| if let Step::Close { path, mode } = step { Some((path, *mode)) } else { None })
             .collect();
+        let known: BTreeMap<&LayerPath, FileDigest> = set
+            .entries
+            .iter()
+            .filter_map(|change| Some((&change.path, change.entry.as_ref()?.digest?)))
+            .collect();
+        let mut buffer = Vec::new();
         let mut conflicts = Vec::new();
         let mut conflict = |path: &LayerPath, reason| conflicts.push(Conflict { path: path.clone(), reason });
         for Outcome { path, after } in &journal.paths {
@@ -190,6 +203,11 @@ impl Places {
             // The permissions of a link mean nothing.
             if !is_ours || !is_same || (!has_mode && found.kind != Some(EntryKind::Link)) {
                 conflict(path, ConflictReason::Changed);
+            } else if let Some(expected) = known.get(path).filter(|_| !found.is_folder()) {
+                // Size and time can be kept by an edit, and a rename changes the change time, so what it holds decides.
+                if self.digest(path, &mut buffer)?.is_some_and(|digest| digest != *expected) {
+                    conflict(path, ConflictReason::Changed);
+                }
             } else if found.is_folder() && !changed.contains(path) {
                 let io = |source: io::Error| ApplyError::Io { path: path.clone(), source };
                 if found.mode & 0o500 != 0o500 {
@@ -218,6 +236,18 @@ impl Places {
             }
         }
         Ok(conflicts)
+    }
+
+    /// What a file or link of the project holds; `None` where it cannot be read.
+    fn digest(&self, path: &LayerPath, buffer: &mut Vec<u8>) -> Result<Option<FileDigest>, ApplyError> {
+        let mut read = || {
+            let stat = self.project.stat(path)?.ok_or(io::ErrorKind::NotFound)?;
+            digest_at(&self.project, path, &stat, buffer)
+        };
+        match read() {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(None),
+            read => read.map(Some).map_err(|source| ApplyError::Io { path: path.clone(), source }),
+        }
     }
 
     /// The state of a path of the project. Where a link is on the way to it, there is nothing.

@@ -9,10 +9,11 @@ use rustix::fs::{OFlags, Stat, readlinkat};
 use super::{SET_ID, Scan};
 use crate::beneath::Tree;
 use crate::change::EntryKind;
-use crate::content::{digest, holes};
+use crate::content::{digest, digest_at, holes};
 use crate::error::LayerError;
+use crate::lower::{Found, LowerSide};
 use crate::path::LayerPath;
-use crate::stamp::Stamp;
+use crate::stamp::{Stamp, Time, changed, kind};
 use crate::xattr::marks;
 
 /// What an entry of the layer holds, besides its state.
@@ -73,6 +74,33 @@ impl Scan {
             self.linked.borrow_mut().insert(stat.st_ino, digest);
         }
         Ok(Some(digest))
+    }
+
+    /// The change time of a file or link of the project, and what it holds if there is room to read it. Together they tell an edit
+    /// that keeps size and modification time.
+    pub(super) fn state_before(
+        &self,
+        path: &LayerPath,
+        before: Option<&Found>,
+    ) -> (Option<Time>, Option<FileDigest>) {
+        let Some(Found { stat, side: LowerSide::Project, .. }) = before else { return (None, None) };
+        let size = match kind(stat) {
+            Some(EntryKind::File | EntryKind::Link) => Stamp::of(stat).size,
+            _ => return (None, None),
+        };
+        let time = Some(changed(stat));
+        if let Some(known) = self.before.borrow().get(path) {
+            return (time, Some(*known));
+        }
+        let Some(left) = self.compared_left.get().checked_sub(size) else { return (time, None) };
+        self.compared_left.set(left);
+        // What cannot be read has its change time only.
+        let digest =
+            digest_at(self.lower.tree(LowerSide::Project), path, stat, &mut self.buffer.borrow_mut());
+        if let Ok(digest) = digest {
+            self.before.borrow_mut().insert(path.clone(), digest);
+        }
+        (time, digest.ok())
     }
 
     /// What is to be known of a new folder.

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use metier_changes::{ApplyError, CallOrigin, ChangeSet, ConflictReason, LayerStore, apply, scan};
+use metier_changes::{ApplyError, CallOrigin, ChangeSet, ConflictReason, LayerStore, apply, scan, undo};
 
-use crate::support::{Ground, all, paths, put, run_in_overlay, tree};
+use crate::support::{Ground, all, close, paths, put, run_in_overlay, tree, whiteout};
 
 fn conflicts(changes: &ChangeSet) -> Vec<(String, ConflictReason)> {
     let found = changes.entries.iter();
@@ -55,6 +55,77 @@ fn a_folder_that_was_exchanged_and_written_since_is_noticed() {
     let error = apply(&layer, &changes, &paths(&["d/deep/y"])).unwrap_err();
     assert!(matches!(error, ApplyError::Conflicts(_)), "{error}");
     assert_eq!(fs::read_to_string(project.join("d/deep/y")).unwrap(), "theirs");
+}
+
+/// Edits a file as a program does that keeps its size and modification time.
+fn edit_unseen(path: &std::path::Path, text: &str) {
+    let modified = fs::metadata(path).unwrap().modified().unwrap();
+    fs::write(path, text).unwrap();
+    fs::File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
+}
+
+#[test]
+fn an_edit_that_keeps_size_and_time_is_a_conflict() {
+    for line in ["change", "delete", "chmod", "folder"] {
+        let ground = Ground::new(&[("a", "one"), ("d/a", "one")]);
+        let (file, layer) = match line {
+            "folder" => ("d/a", ground.store.create(&ground.project(), CallOrigin::default()).unwrap()),
+            _ => ("a", ground.store.create(&ground.project(), CallOrigin::default()).unwrap()),
+        };
+        match line {
+            "change" => put(&layer.upper().join("a"), "mine"),
+            "delete" => whiteout(&layer.upper().join("a")),
+            "folder" => whiteout(&layer.upper().join("d")),
+            _ => {
+                fs::copy(ground.project().join("a"), layer.upper().join("a")).unwrap();
+                close(&layer.upper().join("a"), 0o700);
+            }
+        }
+        let changes = scan(&layer).unwrap();
+        ground.wait();
+        let file = ground.project().join(file);
+        // Another name for the file gives it another change time, and is no edit.
+        fs::hard_link(&file, ground.project().join("name")).unwrap();
+        fs::remove_file(ground.project().join("name")).unwrap();
+        edit_unseen(&file, "two");
+        let error = apply(&layer, &changes, &all(&changes)).unwrap_err();
+        assert!(matches!(error, ApplyError::Conflicts(_)), "{line}: {error}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "two", "{line}");
+        edit_unseen(&file, "one");
+        apply(&layer, &changes, &all(&changes)).unwrap();
+        // Nor does an undo take what was edited since.
+        if line == "change" {
+            ground.wait();
+            edit_unseen(&file, "MINE");
+            let error = undo(&layer).unwrap_err();
+            assert_eq!(error.to_string(), "the project changed meanwhile: a was changed by another program");
+            assert_eq!(fs::read_to_string(&file).unwrap(), "MINE");
+            edit_unseen(&file, "mine");
+        }
+        undo(&layer).unwrap().unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "one", "{line}");
+    }
+}
+
+/// A record of an earlier version has neither change times nor digests of what was there before.
+#[test]
+fn a_set_that_was_stored_without_change_times_is_applied_as_before() {
+    let ground = Ground::new(&[("a", "one")]);
+    let layer = ground.store.create(&ground.project(), CallOrigin::default()).unwrap();
+    put(&layer.upper().join("a"), "mine");
+    scan(&layer).unwrap();
+    let path = layer.upper().parent().unwrap().join("changes.json");
+    let mut record: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    for entry in record["entries"].as_array_mut().unwrap() {
+        let entry = entry.as_object_mut().unwrap();
+        assert!(entry.remove("before_changed").is_some() && entry.remove("before_digest").is_some());
+    }
+    fs::write(&path, record.to_string()).unwrap();
+    ground.wait();
+    edit_unseen(&ground.project().join("a"), "two");
+    let changes = layer.pending().unwrap();
+    apply(&layer, &changes, &all(&changes)).unwrap();
+    assert_eq!(fs::read_to_string(ground.project().join("a")).unwrap(), "mine");
 }
 
 /// A script writes a file and starts metier at once: the file has the time of the clock's last tick, and the call must begin with
