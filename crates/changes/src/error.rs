@@ -68,6 +68,12 @@ pub enum LayerError {
         /// What was asked for.
         id: String,
     },
+    /// Its changes are in the project, so there is nothing to discard.
+    #[error("the changes `{id}` are applied; `metier changes undo {id}` takes them back")]
+    Applied {
+        /// Which.
+        id: String,
+    },
     /// Another process works with the layer.
     #[error("another process works with the changes `{id}`; try again when it has ended")]
     Busy {

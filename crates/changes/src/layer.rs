@@ -234,10 +234,50 @@ impl Layer {
         Ok(entries.next().is_none())
     }
 
+    /// How much its call wrote: a call that ends soon is measured only now.
+    pub fn usage(&self) -> Result<LayerUsage, LayerError> {
+        let mut usage = LayerUsage::default();
+        let mut waiting = vec![self.upper()];
+        while let Some(folder) = waiting.pop() {
+            let entries = match std::fs::read_dir(&folder) {
+                // It lies too deep to be applied, so the scan did not open it either.
+                Err(error) if is_out_of_reach(&error) => continue,
+                entries => entries.map_err(LayerError::io("read", &folder))?,
+            };
+            for entry in entries {
+                let entry = entry.map_err(LayerError::io("read", &folder))?;
+                usage.files += 1;
+                let path = entry.path();
+                match entry.metadata() {
+                    Err(error) if is_out_of_reach(&error) => {}
+                    Ok(found) if found.is_dir() => waiting.push(path),
+                    found => {
+                        usage.bytes +=
+                            found.map_err(LayerError::io("read", path))?.blocks().saturating_mul(512);
+                    }
+                }
+            }
+        }
+        Ok(usage)
+    }
+
     /// Removes it with everything in it.
     pub fn remove(self) -> Result<(), LayerError> {
         remove_tree(&self.folder).map_err(LayerError::io("remove", &self.folder))
     }
+}
+
+/// How much a layer holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LayerUsage {
+    /// Bytes on the disk.
+    pub bytes: u64,
+    /// Files, folders, links and marks of deleted ones.
+    pub files: u64,
+}
+
+fn is_out_of_reach(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidFilename)
 }
 
 /// What is known of the layer in a folder.

@@ -72,7 +72,7 @@ pub use self::change::{
     Change, ChangeKind, ChangeSet, Entry, EntryKind, Refusal, RefusalDetail, RefusalReason,
 };
 pub use self::error::{ApplyError, Conflict, ConflictReason, LayerError};
-pub use self::layer::Layer;
+pub use self::layer::{Layer, LayerUsage};
 pub use self::listed::{ListedChange, ListedEntry};
 pub use self::noise::{Noise, NoiseReason};
 pub use self::origin::CallOrigin;

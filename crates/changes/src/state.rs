@@ -196,8 +196,12 @@ impl Layer {
         Ok(Standing::read(self.folder())?.pending().unwrap_or_default())
     }
 
-    /// Notes that its changes are not wanted. They are kept for a while and can still be applied.
+    /// Notes that its changes are not wanted. They are kept for a while and can still be applied. It is an error where all of them are
+    /// in the project: another process may have applied them since they were listed.
     pub fn discard(&self) -> Result<(), LayerError> {
+        if self.state()? == LayerState::Applied {
+            return Err(LayerError::Applied { id: self.id() });
+        }
         self.write(DISCARDED, &unix_millis())
     }
 

@@ -22,11 +22,13 @@ use std::path::Path;
 use metier_catalog::IgnoredFiles;
 use metier_changes::{
     ApplyError, CallOrigin, Change, ChangeKind, ChangeSet, Layer, LayerError, LayerPath, LayerStore,
-    NO_RETENTION, Noise, Retention, SessionLayer, apply, scan,
+    LayerUsage, NO_RETENTION, Noise, Retention, SessionLayer, apply, scan,
 };
 use metier_files::Survey;
-use metier_policy::{Actor, ChangesDecision, FileGlob, Gate, PathChange, Ruling, UndecidedChanges};
-use metier_sandbox::LayerMount;
+use metier_policy::{
+    Actor, ChangeRules, ChangesDecision, FileGlob, Gate, PathChange, Ruling, UndecidedChanges,
+};
+use metier_sandbox::{LayerMount, Limits};
 use metier_secret::Redactor;
 
 use self::guard::Guard;
@@ -106,32 +108,43 @@ pub struct PendingChanges {
     approved: Vec<FileGlob>,
     /// Indices in `asked` of paths that no question may show.
     hidden: BTreeSet<usize>,
+    /// Which limit the layer passed, if it did: then nothing of it is applied here.
+    excess: Option<String>,
     /// Takes secrets out of diffs.
     redactor: Redactor,
 }
 
 impl PendingChanges {
     /// Looks at the layer of a call that has ended. `None` where it changed nothing; then the layer is gone.
-    pub(crate) fn of(layer: CallLayer, survey: &Survey) -> Result<Option<Self>, LayerError> {
+    pub(crate) fn of(layer: CallLayer, survey: &Survey, limits: &Limits) -> Result<Option<Self>, LayerError> {
         let set = if layer.layer.is_untouched()? { ChangeSet::default() } else { scan(&layer.layer)? };
         if set.is_empty() {
             layer.retire()?;
             return Ok(None);
         }
+        let excess = excess(layer.layer.usage()?, limits);
         let noise = Noise::find(&layer.layer, &set)?;
         let guard = Guard::new(survey, &layer.layer, &set);
-        let (mut asked, mut quiet, mut protected) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
-        for (index, change) in set.entries.iter().enumerate() {
+        let (mut quiet, mut protected) = (BTreeSet::new(), BTreeMap::new());
+        for change in &set.entries {
             let reason = guard.reason(&change.path);
             protected.extend(reason.map(|reason| (change.path.clone(), reason)));
             if reason.is_none() && (noise.reason(&change.path).is_some() || is_refreshed_object(change)) {
                 quiet.insert(change.path.clone());
-            } else {
-                asked.push((index, path_change(change, survey.project(), reason.is_some())));
             }
         }
+        if layer.layers.ignored != IgnoredFiles::Apply {
+            for path in renamed_to_noise(&set, &quiet) {
+                quiet.remove(&path);
+            }
+        }
+        let asked = set.entries.iter().enumerate().filter(|(_, change)| !quiet.contains(&change.path));
+        let is_protected = |change: &Change| protected.contains_key(&change.path);
+        let asked = asked
+            .map(|(index, change)| (index, path_change(change, survey.project(), is_protected(change))))
+            .collect();
         let (approved, hidden, redactor) = (Vec::new(), BTreeSet::new(), Redactor::default());
-        Ok(Some(Self { layer, set, asked, protected, noise: quiet, approved, hidden, redactor }))
+        Ok(Some(Self { layer, set, asked, protected, noise: quiet, approved, hidden, excess, redactor }))
     }
 
     /// Adds globs that were approved together with the call.
@@ -167,6 +180,12 @@ impl PendingChanges {
                 ..undecided
             });
         }
+        if self.excess.is_some() {
+            // No rule of a list would change that.
+            decision.allowed.clear();
+            decision.undecided = None;
+            decision.refused_rules = ChangeRules::default();
+        }
         self.keep_renames_together(&mut decision);
         if let Some(undecided) =
             decision.undecided.as_mut().filter(|rest| rest.decision.ruling == Ruling::Ask)
@@ -180,6 +199,11 @@ impl PendingChanges {
     /// name. What is held back may be the new name of another file, so that one is held back, too.
     fn keep_renames_together(&self, decision: &mut ChangesDecision) {
         let path = |index: &usize| &self.set.entries[self.asked[*index].0].path;
+        let is_applied_anyway = |change: &Change| {
+            self.layer.layers.ignored == IgnoredFiles::Apply
+                && self.noise.contains(&change.path)
+                && !change.in_session
+        };
         loop {
             let allowed: BTreeSet<&LayerPath> =
                 decision.allowed.iter().map(|(index, _)| path(index)).collect();
@@ -187,7 +211,7 @@ impl PendingChanges {
                 .set
                 .entries
                 .iter()
-                .filter(|change| !allowed.contains(&change.path) && !self.noise.contains(&change.path))
+                .filter(|change| !allowed.contains(&change.path) && !is_applied_anyway(change))
                 .filter_map(|change| change.renamed_from.as_ref())
                 .collect();
             let before = decision.allowed.len();
@@ -204,7 +228,9 @@ impl PendingChanges {
         let mut allowed: BTreeSet<LayerPath> =
             decision.allowed.iter().map(|(index, _)| path(index)).collect();
         let is_applied_anyway = self.layer.layers.ignored == IgnoredFiles::Apply;
-        if is_applied_anyway {
+        if self.excess.is_some() {
+            allowed.clear();
+        } else if is_applied_anyway {
             allowed.extend(self.noise.iter().cloned());
         }
         let refused: BTreeSet<LayerPath> = decision.refused.iter().map(|(index, _)| path(index)).collect();
@@ -213,6 +239,14 @@ impl PendingChanges {
             Err(error) => (BTreeSet::new(), Some(not_applied(&error))),
         };
         let is_applied = problem.is_none();
+        if let Some(excess) = &self.excess
+            && (is_applied_anyway || !self.asked.is_empty())
+        {
+            problem = Some(format!(
+                "nothing was applied: {excess}; look at the changes: `metier changes show {}`",
+                self.layer.layer.id()
+            ));
+        }
         if let Some(session) = &self.layer.session
             && !is_applied_anyway
             && let Err(error) = session.absorb(&self.layer.layer, &self.set, &self.noise).and_then(|_| {
@@ -283,6 +317,17 @@ impl PendingChanges {
     }
 }
 
+/// The ignored and cache paths that hold what the project has under another name, and the new folders above them. They are decided
+/// like other paths: if the old name were deleted and the new one went to the session's layer, the project would have lost a file.
+fn renamed_to_noise(set: &ChangeSet, noise: &BTreeSet<LayerPath>) -> BTreeSet<LayerPath> {
+    let is_moved_out = |change: &&Change| {
+        let from_project = change.renamed_from.as_ref().is_some_and(|old| !noise.contains(old));
+        from_project && !change.in_session && noise.contains(&change.path)
+    };
+    let renamed = set.entries.iter().filter(is_moved_out);
+    renamed.flat_map(|change| std::iter::successors(Some(change.path.clone()), LayerPath::parent)).collect()
+}
+
 /// Whether git only gave an object a new time, so that it is not removed as unused. Its content cannot change, so nothing is asked.
 fn is_refreshed_object(change: &Change) -> bool {
     let mut names = change.path.as_path().iter();
@@ -300,6 +345,20 @@ pub fn protected_paths(survey: &Survey, layer: &Layer, set: &ChangeSet) -> BTree
         .filter(|path| guard.reason(path).is_some())
         .cloned()
         .collect()
+}
+
+/// Which limit a layer passed, as a sentence.
+fn excess(usage: LayerUsage, limits: &Limits) -> Option<String> {
+    const MIB: u64 = 1 << 20;
+    if usage.files > limits.layer_files {
+        let (held, most) = (usage.files, limits.layer_files);
+        Some(format!("its changes hold {held} files and folders, more than the {most} of `max_files`"))
+    } else if usage.bytes > limits.layer {
+        let (held, most) = (usage.bytes.div_ceil(MIB), limits.layer / MIB);
+        Some(format!("its changes take {held} MiB, more than the {most} of `max_mib`"))
+    } else {
+        None
+    }
 }
 
 fn not_applied(error: &ApplyError) -> String {

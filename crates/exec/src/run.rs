@@ -241,7 +241,7 @@ fn run(
             other => break other?,
         }
     };
-    let mut pending = layered.and_then(|call| call.finish(&mut notes));
+    let mut pending = layered.and_then(|call| call.finish(principal.limits, &mut notes));
     match &mut pending {
         Some(pending) => {
             pending.hide(&redactor);

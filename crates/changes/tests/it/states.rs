@@ -45,6 +45,23 @@ fn what_was_not_selected_is_applied_later_and_undone_in_reverse() {
     assert_eq!(fs::read_to_string(ground.project().join("a")).unwrap(), "changed");
 }
 
+/// A person discards what another process has applied since it was listed.
+#[test]
+fn what_is_in_the_project_is_not_discarded() {
+    let ground = Ground::new(&[("a", "one"), ("b", "two")]);
+    let layer = work(&ground);
+    let changes = scan(&layer).unwrap();
+    assert_eq!(ground.store.list(None)[0].state, LayerState::Pending);
+    apply(&layer, &changes, &all(&changes)).unwrap();
+    let error = layer.discard().unwrap_err();
+    assert!(error.to_string().contains("metier changes undo"), "{error}");
+    assert_eq!(layer.state().unwrap(), LayerState::Applied);
+    // What waits still is discarded.
+    undo(&layer).unwrap();
+    layer.discard().unwrap();
+    assert_eq!(layer.state().unwrap(), LayerState::Discarded);
+}
+
 #[test]
 fn a_discarded_layer_keeps_its_bytes_and_can_be_applied() {
     let ground = Ground::new(&[("a", "one"), ("b", "two")]);

@@ -194,7 +194,13 @@ fn is_approved(
     output: &mut Output,
 ) -> Result<bool> {
     if !keyboard::can_ask() {
-        lines.into_iter().try_for_each(|line| output.line(line))?;
+        if output.is_json() {
+            // Standard output is for JSON alone.
+            lines.into_iter().try_for_each(|line| output.aside(&line))?;
+            output.json(&json!({ "result": "nothing was applied" }))?;
+        } else {
+            lines.into_iter().try_for_each(|line| output.line(line))?;
+        }
         output.aside("nothing was applied: pass `--yes`, or run it at a terminal to be asked")?;
         return Ok(false);
     }

@@ -281,6 +281,71 @@ fn a_file_is_not_deleted_where_its_new_name_is_not_applied() {
     }
 }
 
+/// A fast call is over before it is measured for the first time, so its layer is measured at the end as well.
+#[test]
+fn a_set_over_a_limit_waits_whatever_the_rules_are() {
+    for (limit, line, said) in [
+        ("max_files = 5", "mkdir d; touch d/1 d/2 d/3 d/4 d/5", "more than the 5 of `max_files`"),
+        ("max_mib = 1", "head -c 3000000 /dev/zero > large", "more than the 1 of `max_mib`"),
+    ] {
+        for flags in [&["--write", "**"][..], &["--mode", "yolo"]] {
+            let config = format!("bundled = false\n[changes]\n{limit}\n");
+            let workspace = machine().file("home/.config/metier/config.toml", &config);
+            let run = metier(&workspace, &[&["exec", "sh", "run.sh"], flags, &["--", line]].concat());
+            assert_eq!(run.code, 1, "{line}: {}", run.stderr);
+            assert!(run.stderr.contains(said), "{line}: {}", run.stderr);
+            assert!(
+                !["d", "large"].iter().any(|made| workspace.join("project").join(made).exists()),
+                "{line}"
+            );
+            assert!(metier(&workspace, &["changes"]).stdout.contains("pending"), "{line}");
+            let run = metier(&workspace, &["changes", "apply", "last", "--yes"]);
+            assert_eq!(run.code, 0, "{line}: {}", run.stderr);
+            assert!(["d/5", "large"].iter().any(|made| workspace.join("project").join(made).exists()));
+            let run =
+                metier(&workspace, &[&["exec", "sh", "run.sh"], flags, &["--", "echo x > small"]].concat());
+            assert_eq!(run.code, 0, "{line}: {}", run.stderr);
+        }
+    }
+}
+
+/// What git ignores is not applied by itself, so what was renamed to such a name is decided like any other path.
+#[test]
+fn a_file_that_was_renamed_to_an_ignored_name_is_not_lost() {
+    for (line, old, new) in [
+        ("mv a x.log", "project/a", "project/x.log"),
+        ("mv docs build; echo made > build/more", "project/docs/t", "project/build/t"),
+        ("mkdir -p build/deep; mv a build/deep/a", "project/a", "project/build/deep/a"),
+    ] {
+        let make = || {
+            let workspace = machine().file("project/.gitignore", "*.log\nbuild/\n");
+            std::fs::remove_dir_all(workspace.join("project/.git/hooks")).unwrap();
+            workspace
+        };
+        // A rule for the old name alone.
+        let workspace = make();
+        let text = std::fs::read_to_string(workspace.join(old)).unwrap();
+        let rules = ["--write", "docs/**", "--allow", "skill:sh/write:a", "--", line];
+        let run = metier(&workspace, &[&["exec", "sh", "run.sh"], &rules[..]].concat());
+        assert_eq!(run.code, 4, "{line}: {}", run.stderr);
+        assert!(run.stderr.contains("which is not applied"), "{line}: {}", run.stderr);
+        assert_eq!(std::fs::read_to_string(workspace.join(old)).unwrap(), text, "{line}");
+        // The list has the new name, and applies it with the old one.
+        let shown = metier(&workspace, &["changes", "show"]).stdout;
+        assert!(shown.contains("renamed from "), "{line}: {shown}");
+        let run = metier(&workspace, &["changes", "apply", "last", "--yes"]);
+        assert_eq!(run.code, 0, "{line}: {}", run.stderr);
+        assert!(!workspace.join(old).exists(), "{line}");
+        assert_eq!(std::fs::read_to_string(workspace.join(new)).unwrap(), text, "{line}");
+        // A rule for both.
+        let workspace = make();
+        let run = metier(&workspace, &["exec", "sh", "run.sh", "--write", "**", "--", line]);
+        assert_eq!(run.code, 0, "{line}: {}", run.stderr);
+        assert!(!workspace.join(old).exists(), "{line}");
+        assert_eq!(std::fs::read_to_string(workspace.join(new)).unwrap(), text, "{line}");
+    }
+}
+
 /// A name under which the content is not applied is held back with the one under which it was.
 #[test]
 fn a_rename_over_something_is_applied_whole_or_not_at_all() {
@@ -314,6 +379,16 @@ fn a_rename_over_something_is_applied_whole_or_not_at_all() {
         assert_eq!(run.code, 0, "{line}: {}", run.stderr);
         assert!(run.stderr.contains("renamed from docs/"), "{line}: {}", run.stderr);
     }
+}
+
+#[test]
+fn a_refused_apply_prints_nothing_but_json_where_json_is_wanted() {
+    let workspace = machine();
+    metier(&workspace, &["exec", "sh", "run.sh", "--", "echo x > b"]);
+    let run = metier(&workspace, &["--json", "changes", "apply", "last"]);
+    assert_eq!((run.code, run.json()["result"].as_str()), (4, Some("nothing was applied")));
+    assert!(run.stderr.contains("--yes"), "{}", run.stderr);
+    assert!(!workspace.join("project/b").exists());
 }
 
 #[test]

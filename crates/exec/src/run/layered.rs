@@ -2,7 +2,7 @@
 
 use metier_changes::CallOrigin;
 use metier_files::Survey;
-use metier_sandbox::LayerMount;
+use metier_sandbox::{LayerMount, Limits};
 
 use crate::call_changes::{CallLayer, PendingChanges, ProjectLayers};
 
@@ -42,9 +42,9 @@ impl<'a> LayeredCall<'a> {
     }
 
     /// Lists what the call changed, after its last process has ended.
-    pub(super) fn finish(self, notes: &mut Vec<String>) -> Option<PendingChanges> {
+    pub(super) fn finish(self, limits: &Limits, notes: &mut Vec<String>) -> Option<PendingChanges> {
         let id = self.layer.layer.id();
-        match PendingChanges::of(self.layer, self.survey) {
+        match PendingChanges::of(self.layer, self.survey, limits) {
             Ok(pending) => pending,
             Err(error) => {
                 notes.push(format!(
