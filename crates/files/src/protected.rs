@@ -127,6 +127,10 @@ mod tests {
             ".gitmodules",
             "CLAUDE.md",
             "docs/AGENTS.md",
+            "AGENT.md",
+            "web/codex.md",
+            "replit.md",
+            "firebender.json",
             ".vscode",
             "web/.VSCode",
             "metier.toml",
@@ -173,6 +177,7 @@ mod tests {
             "conftest.py",
             "vimrc.md",
             "docs/jenkins.md",
+            "docs/my-agent.md",
             "src/rules.rs",
         ] {
             check(path, false);

@@ -419,6 +419,11 @@ pub(super) const OTHERS: &[Attack] = &[
         "echo x > packages/x/AGENTS.md; echo x > src/claude.md",
         &["packages/x/AGENTS.md", "src/claude.md"],
     ),
+    attack(
+        "instructions of further agents",
+        "echo x | tee AGENT.md codex.md docs/replit.md > /dev/null; echo '{}' > firebender.json",
+        &["AGENT.md", "codex.md", "docs/replit.md", "firebender.json"],
+    ),
     attack("an agent's servers", "echo '{\"mcpServers\":{}}' > .mcp.json", &[".mcp.json"]),
     attack(
         "an agent's servers by an editor's save",
