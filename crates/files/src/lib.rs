@@ -87,7 +87,8 @@ pub use plain_path::plain_path;
 pub use program::{is_program, link_target, names_in, private_folder, which_in};
 pub use protected::{
     Missing, NoChanges, PROTECTED, Planned, PlannedChanges, Presence, Protected, ProtectedPlaces,
-    ProtectedRule, UserPaths, may_hold_protected, obeyed_by, protected_part,
+    ProtectedRule, UserPaths, completing_parts, is_obeyed_in, is_repository, may_hold_protected,
+    maybe_repositories, obeyed_by, protected_part,
 };
 pub use relative::{RelativePath, RelativePathError};
 pub use secrets::{Proof, SECRETS, SecretRule, looks_secret};

@@ -4,9 +4,11 @@ mod command_words;
 mod git_config;
 mod git_keys;
 mod places;
+mod repository;
 mod tree;
 
 pub use self::places::{NoChanges, Planned, PlannedChanges, ProtectedPlaces, UserPaths};
+pub use self::repository::{completing_parts, is_obeyed_in, is_repository, maybe_repositories};
 pub use metier_protected::{Missing, PROTECTED, ProtectedRule};
 
 use std::path::{Path, PathBuf};

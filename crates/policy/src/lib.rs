@@ -77,7 +77,7 @@ pub use host::{Host, HostPattern, NoHost};
 pub use mode::{Asking, Mode, NoMode};
 pub use name_glob::{NameGlob, NoName, SkillPattern};
 pub use path_change::{EntryFacts, ModeChange, PathChange, PathChangeKind, PathEntryKind};
-pub use place::{Place, is_guarded};
+pub use place::{Place, holds_git_control, is_guarded};
 pub use rule::{Reach, Rule, RuleError, RuleProblem, SkillPart};
 pub use rules::{
     Cited, Layer, List, Owner, Problem, Rules, Source, Standing, from_agents_json, from_claude_settings,

@@ -2,7 +2,7 @@
 
 mod guarded;
 
-pub use guarded::is_guarded;
+pub use guarded::{holds_git_control, is_guarded};
 
 use crate::matchable::{matchable, name_of};
 use metier_diagnostic::escaped_name;

@@ -257,5 +257,7 @@ fn h6_a_bare_repository_is_not_opened_and_a_new_one_is_named() {
     let output = as_user(&workspace, &["exec", "lab", "attack.sh", "--write", "docs/**"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && said.contains("not approved: created docs/config"), "{said}");
-    assert!(!workspace.join("project/docs/config").exists() && workspace.join("project/docs/HEAD").exists());
+    // Without a `HEAD` the rest is no repository.
+    let made = ["config", "HEAD", "objects"].map(|name| workspace.join("project/docs").join(name).exists());
+    assert_eq!(made, [false, false, true], "{said}");
 }

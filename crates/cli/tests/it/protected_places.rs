@@ -172,6 +172,96 @@ fn agents_editors_shells_and_build_services_obey_only_what_was_named() {
     check_all(OTHERS);
 }
 
+/// Nothing of a folder is protected until it is a repository, so what makes it one is.
+#[test]
+fn a_folder_becomes_a_repository_in_several_calls_only_where_that_is_named() {
+    let config = "printf '[core]\\n\\tfsmonitor = x\\n' > e/config";
+    let rest = "mkdir -p e/objects e/refs; echo 'ref: refs/heads/m' > e/HEAD";
+    let linked = "mkdir -p c/objects c/refs; echo ../c > e/commondir";
+    for (calls, held) in [
+        ([format!("mkdir -p e/hooks; {config}; echo x > e/hooks/post-checkout"), rest.to_owned()], "e/HEAD"),
+        (
+            [
+                format!("mkdir -p e/refs; {config}; echo 'ref: refs/heads/m' > e/HEAD"),
+                "mkdir e/objects".to_owned(),
+            ],
+            "e/objects",
+        ),
+        (
+            [format!("mkdir -p e/objects e/refs; {config}; ln -s refs/heads/m e/HEAD"), "echo".to_owned()],
+            "e/config",
+        ),
+        ([format!("mkdir e; {config}; {linked}"), "echo 'ref: refs/heads/m' > e/HEAD".to_owned()], "e/HEAD"),
+        ([format!("mkdir e; {config}; echo 'ref: refs/heads/m' > e/HEAD"), linked.to_owned()], "e/commondir"),
+        (
+            [
+                format!("mkdir -p e/refs; {config}"),
+                "mkdir o; ln -s ../o e/objects; ln -s refs/heads/m e/HEAD".to_owned(),
+            ],
+            "e/HEAD",
+        ),
+    ] {
+        for (broad, expected) in BROAD.into_iter().zip(["not-approved", "not-approved", "refused"]) {
+            let workspace = machine("");
+            let mut last = None;
+            for call in &calls {
+                let script = workspace.join("home/.agents/skills/lab/scripts/attack.sh");
+                std::fs::write(&script, format!("cd \"$PROJECT_DIR\"; date +%N >> ordinary.txt\n{call}\n"))
+                    .unwrap();
+                last = Some(exec(&workspace, &broad).unwrap());
+                if last.as_ref().is_some_and(|report| report.states.contains_key(held)) {
+                    break;
+                }
+            }
+            let report = last.unwrap();
+            let found = report.states.get(held);
+            assert_eq!(found, Some(&(expected.to_owned(), true)), "{calls:?}: {}", report.json["changes"]);
+            assert!(std::fs::symlink_metadata(workspace.join("project").join(held)).is_err(), "{calls:?}");
+            let id = report.json["changes"]["id"].as_str().unwrap();
+            let refused = metier(&workspace, &["changes", "apply", id, "--yes"]);
+            assert!(
+                refused.code == 4 && refused.stderr.contains(&format!("protected: {held}")),
+                "{}",
+                refused.stderr
+            );
+            let mut arguments = vec!["changes", "apply", id, "--yes"];
+            // A link in place of `objects` is protected, too.
+            for (path, _) in report.states.iter().filter(|(_, (_, protected))| *protected) {
+                arguments.extend(["--protected", path]);
+            }
+            let named = metier(&workspace, &arguments);
+            assert!(named.code == 0 || calls[1] == "echo", "{calls:?}: {}", named.stderr);
+        }
+    }
+}
+
+/// A rebase that a script runs from start to end leaves nothing, and one that stops leaves its plan.
+#[test]
+fn a_rebase_or_cherry_pick_asks_only_where_it_stops() {
+    let project = "git init -q -b main .; git config user.name a; git config user.email a@b; echo 1 > a; git add .; git commit -qm i; \
+        git checkout -qb topic; echo t > t; git add .; git commit -qm t; echo u > u; git add .; git commit -qm u; \
+        git checkout -q main; echo 2 > a; git commit -qam m";
+    let protected = |line: &str| {
+        let workspace = machine_with(project, line);
+        let report = exec(&workspace, &BROAD[0]).unwrap();
+        let held = report.states.iter().filter(|(_, (_, protected))| *protected);
+        held.map(|(path, _)| path.clone()).collect::<Vec<_>>()
+    };
+    for line in [
+        "git rebase -q main topic",
+        "git cherry-pick main..topic > /dev/null",
+        "git format-patch -q -2 topic -o p; git am -q p/*",
+    ] {
+        assert_eq!(protected(line), Vec::<String>::new(), "{line}");
+    }
+    let stops = "echo 3 > a; git commit -qam c; git checkout -q topic; echo 4 > a; git commit -qam d; echo 5 > b; git add b; git commit -qm e";
+    let rebase = protected(&format!("{stops}; git rebase -q main 2> /dev/null"));
+    assert!(rebase.contains(&".git/rebase-merge/git-rebase-todo".to_owned()), "{rebase:?}");
+    let pick =
+        protected(&format!("{stops}; git checkout -q main; git cherry-pick topic~1 topic 2> /dev/null"));
+    assert!(pick.contains(&".git/sequencer/todo".to_owned()), "{pick:?}");
+}
+
 #[test]
 fn each_wildcard_alone_applies_ordinary_files_and_nothing_protected() {
     let line = "echo x >> .git/config; echo x > .envrc; mkdir -p docs/n/.vscode; echo x > docs/n/.vscode/tasks.json; echo n > docs/n/n";

@@ -6,21 +6,22 @@ use std::path::{Path, PathBuf};
 
 use metier_changes::{Change, ChangeKind, ChangeSet, EntryKind, Layer, LayerPath};
 use metier_files::{
-    Kind, Planned, PlannedChanges, ProtectedPlaces, Survey, is_link, kind, may_hold_protected,
+    Kind, Planned, PlannedChanges, ProtectedPlaces, Survey, completing_parts, is_link, is_obeyed_in,
+    is_repository, kind, may_hold_protected, maybe_repositories,
 };
-use metier_policy::is_guarded;
-
-/// What git runs or obeys in the folder of a repository, whatever the folder is called.
-const OBEYED: [&str; 6] = ["config", "config.worktree", "hooks", "commondir", "modules", "worktrees"];
-
-/// The parts of a repository by which git knows one.
-const PARTS: [&str; 3] = ["HEAD", "objects", "refs"];
+use metier_policy::{holds_git_control, is_guarded};
 
 /// What the owner of a folder needs to look into it.
 const OPEN: u32 = 0o500;
 
 /// Why what belongs to a repository is protected.
 const GIT: &str = "git runs or obeys it";
+
+/// Why what makes a folder a repository is protected: its configuration and hooks may be there already.
+const COMPLETING: &str = "git would take its folder for a repository";
+
+/// Why a path is protected whose name the gate knows.
+const NAMED: &str = "something runs or obeys it later";
 
 /// The changes of a layer, for whoever follows links through them.
 struct LayerChanges<'a> {
@@ -67,6 +68,8 @@ pub(super) struct Guard {
     places: ProtectedPlaces,
     /// Folders that are repositories without being called `.git`, before the changes or after them.
     repositories: BTreeSet<PathBuf>,
+    /// What makes a folder a repository that was none.
+    completing: BTreeSet<PathBuf>,
     /// Changed paths at which there is no folder afterwards, and was none where nothing is.
     not_folders: BTreeSet<LayerPath>,
     /// Folders that hold something protected and would be gone, or be a link or a file. What is below goes with them: a part of
@@ -81,25 +84,28 @@ impl Guard {
     pub(super) fn new(survey: &Survey, layer: &Layer, set: &ChangeSet) -> Self {
         let project = survey.project();
         let changes = LayerChanges { set, upper: layer.upper() };
-        let before = |path: &Path| kind(&project.join(path)) != Kind::Missing;
-        let afterwards =
-            |path: &Path| changes.find(path).map_or_else(|| before(path), |change| change.entry.is_some());
-        let is_part = |part: &&Path| PARTS.iter().chain(&OBEYED).any(|name| part.ends_with(name));
-        let parts = set.entries.iter().flat_map(|change| change.path.as_path().ancestors().filter(is_part));
-        let candidates: BTreeSet<PathBuf> =
-            parts.filter_map(|part| part.parent().map(Path::to_owned)).collect();
-        let is_repository = |folder: &PathBuf| {
-            let is = |exists: &dyn Fn(&Path) -> bool| {
-                let has = |name: &str| exists(&folder.join(name));
-                // With `commondir` the rest is elsewhere.
-                has("HEAD") && (has("commondir") || has("objects") && has("refs"))
-            };
-            is(&before) || is(&afterwards)
+        let before = |path: &Path| {
+            let path = project.join(path);
+            kind(&path) != Kind::Missing || is_link(&path)
         };
-        let repositories = candidates.into_iter().filter(is_repository).collect();
+        // A person may apply any part of the changes, so what one part of them deletes counts as well.
+        let either =
+            |path: &Path| before(path) || changes.find(path).is_some_and(|change| change.entry.is_some());
+        let candidates: BTreeSet<&Path> =
+            set.entries.iter().flat_map(|change| maybe_repositories(change.path.as_path())).collect();
+        let (mut repositories, mut completing) = (BTreeSet::new(), BTreeSet::new());
+        for folder in candidates {
+            let (had, has) =
+                (|name: &str| before(&folder.join(name)), |name: &str| either(&folder.join(name)));
+            completing.extend(completing_parts(had, has).map(|name| folder.join(name)));
+            if is_repository(has) {
+                repositories.insert(folder.to_owned());
+            }
+        }
         let mut guard = Self {
             places: survey.protected_places(&changes),
             repositories,
+            completing,
             not_folders: BTreeSet::new(),
             replaced: BTreeSet::new(),
             closed: BTreeSet::new(),
@@ -144,22 +150,29 @@ impl Guard {
         if self.closed.contains(path) {
             return Some("what it holds is protected, and would be closed");
         }
-        let is_git_file =
-            at.ancestors().any(|above| self.replaced.contains(above)) || self.is_of_repository(at);
-        is_git_file.then_some(GIT)
+        if at.ancestors().any(|above| self.completing.contains(above)) {
+            return Some(COMPLETING);
+        }
+        let is_git_file = at.ancestors().any(|above| self.replaced.contains(above))
+            || self.is_of_repository(at, self.not_folders.contains(path));
+        let is_named = || is_guarded(&at.to_string_lossy()) && !is_git(at);
+        if is_git_file { Some(GIT) } else { is_named().then_some(NAMED) }
     }
 
     /// Git obeys the configuration and runs the hooks of every repository, by whatever name or link it is reached.
-    fn is_of_repository(&self, path: &Path) -> bool {
-        let is_obeyed = |part: &Path| {
-            part.file_name().is_some_and(|name| OBEYED.iter().any(|obeyed| name.eq_ignore_ascii_case(obeyed)))
-        };
-        let by_name = path.ancestors().any(|part| {
-            part.parent().is_some_and(|folder| self.repositories.contains(folder)) && is_obeyed(part)
-        });
+    fn is_of_repository(&self, path: &Path, is_no_folder: bool) -> bool {
+        let mut above = path.ancestors().skip(1);
+        if above.any(|folder| self.repositories.contains(folder) && is_obeyed_in(folder, path)) {
+            return true;
+        }
         let as_git = |folder: &PathBuf| Some(Path::new(".git").join(path.strip_prefix(folder).ok()?));
-        let mut names = self.repositories.iter().filter_map(as_git).chain(self.places.other_names(path));
-        by_name || names.any(|name| is_guarded(&name.to_string_lossy()) && !is_git(&name))
+        let names = self.repositories.iter().filter_map(as_git).chain(self.places.other_names(path));
+        let is_in_git = |name: &Path| {
+            let text = name.to_string_lossy();
+            is_guarded(&text) && !is_git(name) || is_no_folder && holds_git_control(&text)
+        };
+        let has_git = path.ancestors().skip(1).any(is_git);
+        has_git && is_in_git(path) || names.into_iter().any(|name| is_in_git(&name))
     }
 }
 

@@ -46,7 +46,13 @@ pub fn is_guarded(path: &str) -> bool {
     is_git_file(path) || is_listed(path)
 }
 
-/// The same but for a path that ends in `.git`.
+/// Whether a path is a folder in which git keeps protected files among others, such as `.git/info`: a link or a file there brings
+/// others.
+pub fn holds_git_control(path: &str) -> bool {
+    git::is_holder(&path.split('/').filter(|step| !step.is_empty()).collect::<Vec<_>>())
+}
+
+/// The same as [`is_guarded`] but for a path that ends in `.git`.
 pub(super) fn is_listed(path: &str) -> bool {
     let steps: Vec<&str> = path.split('/').filter(|step| !step.is_empty()).collect();
     let is_relative = !path.starts_with(['/', '~']);

@@ -3,7 +3,10 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use metier_files::{Ground, NoChanges, RelativePath, Survey};
+use metier_files::{
+    Ground, Kind, NoChanges, RelativePath, Survey, completing_parts, is_link, is_obeyed_in, is_repository,
+    kind, maybe_repositories,
+};
 use metier_policy::{Action, Actor, Place, Skill};
 use metier_runtime::ToolContext;
 use metier_skill::Tool;
@@ -179,9 +182,10 @@ impl GeneralTools {
             place = place.below(&home.to_string_lossy(), "~/");
         }
         place = place.below(&survey.project().to_string_lossy(), "");
-        let is_protected = path
-            .strip_prefix(survey.project())
-            .is_ok_and(|inside| survey.protected_places(&NoChanges).reason(inside, false).is_some());
+        let is_protected = path.strip_prefix(survey.project()).is_ok_and(|inside| {
+            survey.protected_places(&NoChanges).reason(inside, false).is_some()
+                || is_of_repository(survey.project(), inside)
+        });
         let lower = |path: &Path| path.to_string_lossy().to_lowercase();
         // Without case, since some file systems do not tell names apart by it.
         let path = PathBuf::from(lower(path));
@@ -209,6 +213,18 @@ impl GeneralTools {
             _ => Action::tool(Actor::Agent, tool, Some(self.named(&spot.path(), survey, context))),
         }
     }
+}
+
+/// Whether git obeys a file of the project in a repository that is not called `.git`, or takes a folder for one once it is there.
+fn is_of_repository(project: &Path, file: &Path) -> bool {
+    maybe_repositories(file).any(|folder| {
+        let had = |name: &str| {
+            let path = project.join(folder).join(name);
+            kind(&path) != Kind::Missing || is_link(&path)
+        };
+        let has = |name: &str| had(name) || file.starts_with(folder.join(name));
+        completing_parts(had, has).next().is_some() || is_repository(has) && is_obeyed_in(folder, file)
+    })
 }
 
 /// What a file looks like that must not be opened: `None` for all others. `head` is what is known of its beginning.

@@ -137,6 +137,24 @@ fn guarded_places_need_an_approval_of_their_own() {
     );
 }
 
+/// Git runs what the configuration of any repository names, also of one that was made file by file.
+#[test]
+fn a_folder_becomes_a_repository_only_by_an_approval_of_its_own() {
+    let session = TestSession::new(Workspace::new().dir("project")).yolo();
+    let write = |place: &str| session.call("Write", &json!({ "file_path": place, "content": "x" })).outcome;
+    for place in ["e/config", "e/hooks/post-checkout", "e/refs/x", "e/HEAD"] {
+        assert_eq!(write(place), Outcome::Done, "{place}");
+    }
+    for place in ["e/objects/x", "e/commondir"] {
+        assert_eq!(write(place), Outcome::Refused, "{place}");
+    }
+    let bare = Workspace::new().dir("project/b/objects").dir("project/b/refs").file("project/b/HEAD", "x");
+    let session = TestSession::new(bare).yolo();
+    let write = |place: &str| session.call("Write", &json!({ "file_path": place, "content": "x" })).outcome;
+    assert_eq!(write("b/refs/x"), Outcome::Done);
+    assert_eq!(write("b/config"), Outcome::Refused);
+}
+
 #[test]
 fn files_of_active_skills_outside_of_the_project_are_not_written() {
     let workspace =

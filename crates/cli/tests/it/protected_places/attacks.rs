@@ -263,17 +263,59 @@ pub(super) const GIT: &[Attack] = &[
     attack(
         "a bare repository is made",
         "mkdir -p docs/objects docs/refs docs/hooks; echo 'ref: refs/heads/main' > docs/HEAD; echo x > docs/config; echo x > docs/hooks/pre-commit",
-        &["docs/config", "docs/hooks", "docs/hooks/pre-commit"],
+        &["docs/HEAD", "docs/config", "docs/hooks", "docs/hooks/pre-commit"],
+    ),
+    attack(
+        "a bare repository without a configuration is made",
+        "mkdir -p docs/objects docs/refs; echo 'ref: refs/heads/main' > docs/HEAD",
+        &["docs/HEAD"],
+    ),
+    attack(
+        "a rebase continues with commands and programs",
+        "mkdir .git/rebase-merge; cd .git/rebase-merge; echo 'exec x' | tee git-rebase-todo git-rebase-todo.backup done > /dev/null; \
+        echo ../x | tee strategy strategy_opts gpg_sign_opt > /dev/null",
+        &[
+            ".git/rebase-merge/git-rebase-todo",
+            ".git/rebase-merge/git-rebase-todo.backup",
+            ".git/rebase-merge/strategy",
+            ".git/rebase-merge/strategy_opts",
+            ".git/rebase-merge/gpg_sign_opt",
+        ],
+    ),
+    attack(
+        "a series of patches continues with options",
+        "mkdir .git/rebase-apply; cd .git/rebase-apply; echo x | tee patch apply-opt strategy gpg_sign_opt git-rebase-todo > /dev/null",
+        &[
+            ".git/rebase-apply/apply-opt",
+            ".git/rebase-apply/strategy",
+            ".git/rebase-apply/gpg_sign_opt",
+            ".git/rebase-apply/git-rebase-todo",
+        ],
+    ),
+    attack(
+        "a cherry-pick continues with a program",
+        "mkdir .git/sequencer; echo 'pick x' > .git/sequencer/todo; printf '[options]\n\tstrategy = x/../evil\n' > .git/sequencer/opts",
+        &[".git/sequencer/todo", ".git/sequencer/opts"],
+    ),
+    attack(
+        "the plan of a cherry-pick in a linked folder",
+        "mkdir docs/s; echo 'pick x' > docs/s/todo; ln -s ../docs/s .git/sequencer",
+        &[".git/sequencer"],
+    ),
+    attack(
+        "the plan of a rebase in a bare repository",
+        "mkdir bare/x.git/rebase-merge; echo 'exec x' > bare/x.git/rebase-merge/git-rebase-todo",
+        &["bare/x.git/rebase-merge/git-rebase-todo"],
     ),
     attack(
         "a bare repository with objects that are links",
         "ln -s ../.git/objects src/objects; ln -s ../.git/refs src/refs; echo 'ref: refs/heads/main' > src/HEAD; echo x > src/config",
-        &["src/config"],
+        &["src/HEAD", "src/config"],
     ),
     attack(
         "a bare repository with its folder elsewhere",
         "echo ../.git > src/commondir; echo 'ref: refs/heads/main' > src/HEAD; echo x > src/config.worktree; mkdir src/objects src/refs",
-        &["src/commondir", "src/config.worktree"],
+        &["src/HEAD", "src/commondir", "src/config.worktree"],
     ),
     attack(
         "a bare repository is deleted",
