@@ -115,17 +115,20 @@ pub(crate) fn run(repository: &Repository, arguments: &Arguments) -> Result<()> 
     Ok(())
 }
 
+/// An example that measures, with this profile.
+fn example(repository: &Repository, profile: &str, package: &str, name: &str) -> Cargo {
+    let run = ["run", "--quiet", "--profile", profile, "--package", package, "--example", name, "--"];
+    Cargo::new(repository, run)
+}
+
 /// The starts are measured by an example of the sandbox, which has to be its own helper.
 fn spawn(repository: &Repository, target: &Path, arguments: &Arguments) -> Result<()> {
     let profile = arguments.profile.name();
-    Cargo::new(
-        repository,
-        ["run", "--quiet", "--profile", profile, "--package", "metier-sandbox", "--example", "spawn", "--"],
-    )
-    .argument((arguments.rounds * SPAWNS_A_ROUND).to_string())
-    .argument(target.join(profile).join(format!("metier{}", std::env::consts::EXE_SUFFIX)))
-    .argument(target.join("bench").join("spawn"))
-    .show()
+    example(repository, profile, "metier-sandbox", "spawn")
+        .argument((arguments.rounds * SPAWNS_A_ROUND).to_string())
+        .argument(target.join(profile).join(format!("metier{}", std::env::consts::EXE_SUFFIX)))
+        .argument(target.join("bench").join("spawn"))
+        .show()
 }
 
 /// Layers are measured by an example of the runtime, which has to be its own helper, too.
@@ -133,14 +136,11 @@ fn changes(repository: &Repository, target: &Path, arguments: &Arguments) -> Res
     let profile = arguments.profile.name();
     // The person meant the folder from where they stand; the bench runs in the top folder.
     let place = arguments.folder.as_ref().map_or_else(|| Ok(target.join("bench")), std::path::absolute)?;
-    Cargo::new(
-        repository,
-        ["run", "--quiet", "--profile", profile, "--package", "metier-runtime", "--example", "changes", "--"],
-    )
-    .argument(arguments.rounds.to_string())
-    .argument(target.join(profile).join(format!("metier{}", std::env::consts::EXE_SUFFIX)))
-    .argument(place.join("changes"))
-    .show()
+    example(repository, profile, "metier-runtime", "changes")
+        .argument(arguments.rounds.to_string())
+        .argument(target.join(profile).join(format!("metier{}", std::env::consts::EXE_SUFFIX)))
+        .argument(place.join("changes"))
+        .show()
 }
 
 /// Starts are short and noisy, so a round of them is many: the usual rounds make five hundred.
@@ -160,38 +160,9 @@ fn measure(repository: &Repository, bench: Bench, arguments: &Arguments) -> Resu
         }
         Bench::Spawn => return spawn(repository, &target, arguments),
         Bench::Changes => return changes(repository, &target, arguments),
-        Bench::Proxy => {
-            let example = [
-                "run",
-                "--quiet",
-                "--profile",
-                profile,
-                "--package",
-                "metier-proxy",
-                "--example",
-                "throughput",
-            ];
-            return Cargo::new(repository, example).show();
-        }
-        Bench::Activate => {
-            let example = [
-                "run",
-                "--quiet",
-                "--profile",
-                profile,
-                "--package",
-                "metier-runtime",
-                "--example",
-                "activate",
-            ];
-            return Cargo::new(repository, example).show();
-        }
-        Bench::Loop => {
-            let example =
-                ["run", "--quiet", "--profile", profile, "--package", "metier-agent", "--example", "turns"];
-            return Cargo::new(repository, example).show();
-        }
-        // `build` does not come here: it starts from nothing.
+        Bench::Proxy => return example(repository, profile, "metier-proxy", "throughput").show(),
+        Bench::Activate => return example(repository, profile, "metier-runtime", "activate").show(),
+        Bench::Loop => return example(repository, profile, "metier-agent", "turns").show(),
         Bench::Discovery | Bench::Check | Bench::Route | Bench::Mcp | Bench::Build => "metier",
     };
     let binary = format!("{program}{}", std::env::consts::EXE_SUFFIX);

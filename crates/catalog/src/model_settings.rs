@@ -10,17 +10,17 @@ use std::num::NonZeroU32;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Turns of a run where nobody says otherwise. A stranger's word is compared to it.
+/// The turns of a run without a setting. An untrusted project can only lower them.
 pub const DEFAULT_TURNS: u32 = 50;
-/// Tool calls of a run where nobody says otherwise.
+/// The tool calls of a run without a setting.
 pub const DEFAULT_CALLS: u32 = 200;
-/// Tokens of a run that no cache served, where nobody says otherwise.
+/// The tokens of a run without a setting; those that a cache served do not count.
 pub const DEFAULT_TOKENS: u32 = 500_000;
 
 /// What holds about models.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelSettings {
-    /// The model that is asked where nobody says otherwise.
+    /// The default model.
     pub default: Option<DefaultModel>,
     /// Names for models: the user's, and nearer a trusted project's.
     pub models: BTreeMap<String, ModelConfig>,

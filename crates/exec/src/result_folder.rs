@@ -339,8 +339,8 @@ mod tests {
     /// A project may lie below a folder that would be protected in another one.
     #[test]
     fn only_the_inner_base_counts() {
-        let workspace = Workspace::new().dir("home/.claude/work/project");
-        let (home, project) = (workspace.join("home"), workspace.join("home/.claude/work/project"));
+        let workspace = Workspace::new().dir("home/.claude/sub/project");
+        let (home, project) = (workspace.join("home"), workspace.join("home/.claude/sub/project"));
         let options = ResultOptions::default();
         assert!(ResultFolder::at(&project.join("out"), around(&[&project, &home]), options).is_ok());
         assert!(ResultFolder::at(&project.join("out"), around(&[&home]), options).is_err());

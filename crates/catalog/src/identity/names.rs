@@ -74,8 +74,8 @@ impl Names {
     }
 }
 
-/// Builds hashers of values that are hashes already, and are taken as they are. Nobody gains by making them meet: it
-/// would be one slow lookup.
+/// Builds hashers that take their input as it is, because it is a hash already. A collision costs one slow lookup and gains an
+/// attacker nothing.
 pub(crate) type AsItIs = BuildHasherDefault<FirstBytes>;
 
 /// See [`AsItIs`].

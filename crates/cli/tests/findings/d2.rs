@@ -10,7 +10,7 @@ const PRIVATE: &str = "the user's private notes";
 /// A server that writes down what it finds where it starts.
 fn server() -> serde_json::Value {
     let script = "cat notes.txt > $SERVER_DATA/found";
-    json!({"command": "sh", "args": ["-c", script], "cwd": "work"})
+    json!({"command": "sh", "args": ["-c", script], "cwd": "sub"})
 }
 
 fn found(workspace: &Workspace, label: &str) -> Option<String> {
@@ -22,12 +22,12 @@ fn project() -> Workspace {
         .file("home/.config/metier/config.toml", "bundled = false\n")
         .file("home/private/notes.txt", PRIVATE)
         .file("project/metier.toml", "")
-        .file("project/work/notes.txt", "the project's notes")
+        .file("project/sub/notes.txt", "the project's notes")
 }
 
 fn with_link_in_place(workspace: Workspace) -> Workspace {
-    fs::remove_dir_all(workspace.join("project/work")).unwrap();
-    workspace.symlink("project/work", "../home/private")
+    fs::remove_dir_all(workspace.join("project/sub")).unwrap();
+    workspace.symlink("project/sub", "../home/private")
 }
 
 #[test]

@@ -157,11 +157,11 @@ fn where_a_value_would_be_a_program_the_command_is_refused() {
     refused("echo '$0' $0 'x", UnsafeCommand::Unreadable);
     refused("echo \"$(case x in a) echo $0;; esac)\"", UnsafeCommand::Unreadable);
     refused("sh -c \"ls ${SKILL_DIR}\"", nested("sh"));
-    // A backslash hides a newline, also in a word; it is no program.
+    // A backslash joins lines, also inside a word, so the next line starts no program.
     refused("ls && \\\n  $0", UnsafeCommand::Program);
     refused("e\\\nval $0", evaluated("eval"));
     refused("ls\\\n\t; \"e\\\nval\" $0", evaluated("eval"));
-    // The file that `<(…)` stands for is a word, and the next one is no target of a redirection.
+    // `<(…)` expands to one word. The word after it is an ordinary argument.
     refused("xargs -a <(ls) sh -c \"$0\"", UnsafeCommand::Unknown);
     refused("git <(ls) sh -c \"$0\"", nested("sh"));
     refused("<(ls) $0", UnsafeCommand::Unknown);
