@@ -2,7 +2,7 @@
 
 use crate::action::{Action, Need, Trust};
 use crate::answer::{Answer, Answers, Question};
-use crate::aspect::{Aspect, Part};
+use crate::aspect::{Aspect, Part, Run};
 use crate::decision::{Decision, Reason, Ruling};
 use crate::mode::{Asking, Mode};
 use crate::rule::Rule;
@@ -111,7 +111,8 @@ impl Gate<'_> {
         }
         let Some(first) = missing.first() else { return allow(reasons) };
         let rules = rules_for(&missing);
-        let what = self.lacking(first);
+        let unnameable = missing.iter().find(|aspect| aspect.rule().is_none());
+        let what = self.lacking(unnameable.unwrap_or(first));
         let reason = self.by_mode(&what);
         match self.mode() {
             Mode::Allow | Mode::Yolo => Decision { allow_with: rules, ..refuse(reason) },
@@ -139,7 +140,11 @@ impl Gate<'_> {
     /// What is missing, in words that fit behind the mode.
     fn lacking(&self, aspect: &Aspect<'_>) -> String {
         if self.mode() == Mode::Allow {
-            return "only what a rule names happens".to_owned();
+            let is_unnameable =
+                matches!(aspect.part, Part::Run { kind: Run::Command, .. }) && aspect.rule().is_none();
+            let advice =
+                "; no rule can name this line: write its words without globs, substitutions and line breaks";
+            return format!("only what a rule names happens{}", if is_unnameable { advice } else { "" });
         }
         match aspect.part {
             Part::Need { need: need @ Need::Write(place), .. } if place.is_guarded() => {

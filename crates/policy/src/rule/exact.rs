@@ -8,6 +8,7 @@ use crate::file_glob::FileGlob;
 use crate::host::HostPattern;
 use crate::name_glob::{NameGlob, SkillPattern};
 use crate::shell::{self, quote};
+use metier_diagnostic::visible;
 use metier_skill::Tool;
 
 impl Action {
@@ -91,8 +92,11 @@ impl Aspect<'_> {
     }
 
     fn settled_by(&self, rule: &Rule) -> bool {
+        let text = rule.to_string();
+        // People copy it from a terminal, so a character that a terminal shows as an escape would be another one.
+        let is_shown_whole = visible(&text) == text;
         // Written out and read back, since that is what becomes of it.
-        rule.to_string().parse::<Rule>().is_ok_and(|read| read == *rule && read.covers(self))
+        is_shown_whole && text.parse::<Rule>().is_ok_and(|read| read == *rule && read.covers(self))
     }
 }
 
@@ -106,12 +110,9 @@ fn name(text: &str) -> Option<NameGlob> {
     text.parse().ok().filter(NameGlob::is_exact)
 }
 
-/// The words of a command. A glob is not known before it runs, so the pattern ends before it.
+/// The words of a command. With a glob among them there is no rule: what it becomes is not known before the command runs, and
+/// a pattern that ends before it would allow far more.
 fn of_command(command: &shell::Command) -> Option<CommandPattern> {
-    let known: Vec<_> = command.words.iter().take_while(|word| !word.glob).collect();
-    let mut text: String = known.iter().map(|word| quote(&word.text)).collect::<Vec<_>>().join(" ");
-    if known.len() < command.words.len() {
-        text.push_str(":*");
-    }
+    let text = command.words.iter().map(|word| quote(&word.text)).collect::<Vec<_>>().join(" ");
     CommandPattern::parse(&text).ok().filter(|pattern| pattern.matches(command))
 }

@@ -149,7 +149,6 @@ fn every_kind_of_refusal_prints_the_rules_that_allow_it() {
         ("ask", "agent Write .mcp.json", &["Write(.mcp.json)"], &["agent Write .envrc"]),
         ("ask", "agent Write /etc/hosts", &["Write(/etc/hosts)"], &["agent Write /etc/passwd"]),
         ("ask", "agent fetch x.org", &["WebFetch(domain:x.org:443)"], &["agent fetch y.org"]),
-        ("allow", "agent command ls ./*.md", &["command:ls:*"], &["agent command cat ./*.md"]),
     ] {
         let beside: Vec<Action> = beside.iter().map(|text| action(text)).collect();
         check(mode, &action(act), expect, &beside);
@@ -252,6 +251,20 @@ fn no_rule_is_printed_that_would_do_nothing() {
         [("strict", "pdf script a.py"), ("plan", "pdf script a.py"), ("allow", "agent command echo $(id)")]
     {
         assert_eq!(printed(mode, &action(act)), Vec::<String>::new(), "{mode} {act}");
+    }
+    // A rule that ends before the glob would allow `rm -rf` anything. What a terminal shows as an escape cannot be copied.
+    for act in [
+        "command rm ./*.md",
+        "command git log && rm ./*.md",
+        "command echo 'a\nb'",
+        "command echo 'a\u{202e}b'",
+    ] {
+        for who in ["agent", "pdf"] {
+            let act = action(&format!("{who} {act}"));
+            assert_eq!(printed("allow", &act), Vec::<String>::new(), "{act:?}");
+            let refused = decide(Owner::User, "allow", &[], &act).to_string();
+            assert!(refused.contains("no rule can name this line"), "{refused}");
+        }
     }
     assert_eq!(printed("ask", &action("pdf? more host:x.org")), Vec::<String>::new());
 }
