@@ -12,7 +12,7 @@ mod report;
 
 pub use self::edited::write_file;
 pub use self::edited::{EditError, FileEdit};
-pub use self::path_change::entry_facts;
+pub use self::path_change::{entry_facts, written_place};
 pub use self::report::{ChangeReport, ChangeState, ReportedChange};
 
 use std::borrow::Cow;
@@ -155,10 +155,12 @@ impl PendingChanges {
     /// Keeps paths with the value of a secret in their names or targets out of questions.
     pub(crate) fn hide(&mut self, redactor: &Redactor) {
         let is_secret = |text: &str| matches!(redactor.text(text), Cow::Owned(_));
-        let has_secret = |change: &PathChange| {
-            is_secret(change.place.as_str()) || change.target.as_deref().is_some_and(is_secret)
+        let has_secret = |(index, change): &(usize, PathChange)| {
+            // The name as it is: in the name for people, characters of a secret may be escapes.
+            let path = self.set.entries[*index].path.as_path().to_string_lossy();
+            is_secret(&path) || change.target.as_deref().is_some_and(is_secret)
         };
-        let hidden = self.asked.iter().enumerate().filter(|(_, (_, change))| has_secret(change));
+        let hidden = self.asked.iter().enumerate().filter(|(_, asked)| has_secret(asked));
         self.hidden = hidden.map(|(index, _)| index).collect();
         self.redactor = redactor.clone();
     }
@@ -288,7 +290,8 @@ impl PendingChanges {
             if reported.state == ChangeState::NotApproved
                 && let Some(new) = new_names.get(&change.path).filter(|new| !applied.contains(**new))
             {
-                reported.note = Some(format!("it was renamed to {new}, which is not applied"));
+                reported.note =
+                    Some(format!("it was renamed to {}, which is not applied", report::shown(new)));
             }
             // Where nothing was applied, the problem says why.
             if reported.state == ChangeState::Failed && is_applied {

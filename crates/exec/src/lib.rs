@@ -65,7 +65,7 @@ mod skill_path;
 pub use arguments::{ArgumentError, MAX_ARGUMENTS, check_arguments, split_arguments};
 pub use call_changes::{
     ChangeReport, ChangeState, EditError, FileEdit, PendingChanges, ProjectLayers, ReportedChange,
-    entry_facts, protected_paths, write_file,
+    entry_facts, protected_paths, write_file, written_place,
 };
 pub use containment::{LANGUAGE, SkillContainment, StartDir};
 pub use data_folder::DataOwner;

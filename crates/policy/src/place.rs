@@ -15,7 +15,7 @@ use std::fmt;
 /// says from which folders it can be seen.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// The name shown to people: the first name, with bytes that are not UTF-8 as escapes.
+    /// The name shown to people: the first name, with whatever a line cannot show as an escape.
     shown: String,
     /// Every name that patterns are held against, the shown one first, as [`matchable`] writes it.
     names: Vec<String>,
@@ -117,12 +117,9 @@ impl fmt::Display for Place {
     }
 }
 
-/// A name for people. What a line cannot show is escaped where the line is shown, but for bytes that are not UTF-8.
+/// A name for people, as all lists of paths have it.
 fn shown(name: &str) -> String {
-    match String::from_utf8(name_of(name)) {
-        Ok(text) => text,
-        Err(error) => escaped_name(error.as_bytes()),
-    }
+    escaped_name(&name_of(name))
 }
 
 /// A path without empty steps, `.` and, as far as it can be said without looking, `..`.

@@ -11,7 +11,7 @@ const PERMISSIONS: u32 = 0o777;
 /// A change with everything that a question shows of it.
 pub(super) fn path_change(change: &Change, project: &Path, is_guarded: bool) -> PathChange {
     let now = change.entry.as_ref();
-    let mut place = place_of(&change.path, project);
+    let mut place = written_place(&change.path, project);
     if now.is_some_and(|entry| entry.kind == EntryKind::Folder) {
         place = place.folder();
     }
@@ -28,7 +28,7 @@ pub(super) fn path_change(change: &Change, project: &Path, is_guarded: bool) -> 
         mode,
         size: now.map_or(0, |entry| entry.size),
         digest: now.and_then(|entry| entry.digest).map(|digest| Digest(digest.to_string())),
-        renamed_from: change.renamed_from.as_ref().map(|path| place_of(path, project)),
+        renamed_from: change.renamed_from.as_ref().map(|path| written_place(path, project)),
         diff: None,
         place,
     }
@@ -64,7 +64,7 @@ fn mode_change(change: &Change) -> Option<ModeChange> {
 }
 
 /// A path by both of its names: rules may be seen from the project or name the whole path.
-fn place_of(path: &LayerPath, project: &Path) -> Place {
+pub fn written_place(path: &LayerPath, project: &Path) -> Place {
     let whole = project.join(path.as_path());
     Place::from_bytes(whole.as_os_str().as_encoded_bytes()).below(&project.to_string_lossy(), "")
 }

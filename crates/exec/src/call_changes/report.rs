@@ -1,10 +1,11 @@
 //! What became of the changes of a call, for people, programs and models.
 
 use metier_changes::{Change, ChangeKind, EntryKind, LayerPath, Refusal, RefusalReason};
-use metier_diagnostic::{counted, escaped_name};
+use metier_diagnostic::{counted, escaped_name, unescaped_name};
 use metier_policy::{EntryFacts, ModeChange, PathEntryKind};
 use metier_secret::Redactor;
 use serde::Serialize;
+use std::borrow::Cow;
 
 use super::path_change::{entry_facts, entry_kind};
 
@@ -31,7 +32,7 @@ pub struct ChangeReport {
 /// One changed path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ReportedChange {
-    /// Where, seen from the project.
+    /// Where, seen from the project. What a line cannot show is an escape.
     pub path: String,
     /// What happened.
     pub kind: ChangeKind,
@@ -200,8 +201,14 @@ impl ChangeReport {
     pub(crate) fn redact(&mut self, redactor: &Redactor) {
         for entry in &mut self.entries {
             let ReportedChange { path, target, renamed_from, note, .. } = entry;
-            let texts = [Some(path), target.as_mut(), renamed_from.as_mut(), note.as_mut()];
-            for text in texts.into_iter().flatten() {
+            for name in [Some(path), renamed_from.as_mut()].into_iter().flatten() {
+                // Characters of a secret may be escapes in it.
+                let bytes = unescaped_name(name);
+                if let Cow::Owned(text) = redactor.text(&String::from_utf8_lossy(&bytes)) {
+                    *name = escaped_name(text.as_bytes());
+                }
+            }
+            for text in [target.as_mut(), note.as_mut()].into_iter().flatten() {
                 *text = redactor.text(text).into_owned();
             }
         }
@@ -256,10 +263,9 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// A path as text. Bytes that are not UTF-8 are escapes, as in rules.
-fn shown(path: &LayerPath) -> String {
-    let path = path.as_path().as_os_str();
-    path.to_str().map_or_else(|| escaped_name(path.as_encoded_bytes()), str::to_owned)
+/// A path as text, as `metier changes` shows it and takes it.
+pub(super) fn shown(path: &LayerPath) -> String {
+    escaped_name(path.as_path().as_os_str().as_encoded_bytes())
 }
 
 #[cfg(test)]

@@ -62,6 +62,11 @@ pub(super) fn json(
     with_diff: bool,
 ) -> Result<Value> {
     let mut value = serde_json::to_value(listed)?;
+    // As `changes apply` takes it, and as results have it.
+    value["path"] = json!(super::text::shown(&change.path));
+    if let Some(from) = &change.renamed_from {
+        value["renamed_from"] = json!(super::text::shown(from));
+    }
     if change.breaks_hard_link {
         value["breaks_hard_link"] = json!(true);
     }
