@@ -3,6 +3,7 @@
 mod difference;
 mod ignored;
 mod protected;
+mod rules;
 mod text;
 
 use crate::args::{Changes, ChangesAction, ChangesApply, ChangesDiscard, ChangesShow, ChangesUndo};
@@ -149,6 +150,8 @@ fn apply_set(args: &ChangesApply, surroundings: &Surroundings, output: &mut Outp
         output.line(format!("nothing of `{}` waits to be applied", set.id))?;
         return Ok(Exit::Fine);
     }
+    check_renames(&changes, &selected)?;
+    rules::check(&set, &selected, surroundings)?;
     let protected = &protected::paths(&layer, &changes, surroundings)? & &selected;
     if args.yes {
         let unnamed = protected::unnamed(&protected, &changes, args, &set.project, surroundings)?;
@@ -232,6 +235,8 @@ fn undo_set(args: &ChangesUndo, surroundings: &Surroundings, output: &mut Output
         find(&args.id, surroundings)?
     };
     let layer = store.open(&set.id)?;
+    // What was there before comes back, so no deny rule is asked; the mode `plan` changes nothing at all.
+    rules::check(&set, &BTreeSet::new(), surroundings)?;
     match undo(&layer) {
         Ok(Some(undone)) => {
             let what = format!("{}{}", undone_text(&undone), elsewhere(&set, surroundings));
@@ -366,6 +371,18 @@ fn selected(
         }
     }
     Ok(selected)
+}
+
+/// Refuses to take an old name away while the new one stays out: the content would be under neither.
+fn check_renames(changes: &ChangeSet, selected: &BTreeSet<LayerPath>) -> Result<()> {
+    let is_split = |change: &&metier_changes::Change| {
+        let old = change.renamed_from.as_ref();
+        !selected.contains(&change.path) && old.is_some_and(|old| selected.contains(old))
+    };
+    let Some(change) = changes.entries.iter().find(is_split) else { return Ok(()) };
+    let old = change.renamed_from.as_ref().map_or_else(String::new, text::shown);
+    let new = text::shown(&change.path);
+    bail!("{}", clean(&format!("`{old}` was renamed to `{new}`; name both paths, or only `{new}`")))
 }
 
 /// Why a typed path selects nothing. Lists show paths as the project has them, so one may have been copied from there.

@@ -57,6 +57,7 @@ mod quiet_git;
 mod read_once;
 mod reference;
 mod refusals;
+mod refused_apply;
 mod resume;
 mod route;
 mod run;

@@ -8,6 +8,7 @@ use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
 use metier_changes::{CallOrigin, LayerPath, LayerStore, SessionRecord, apply, scan};
 use metier_diagnostic::counted;
+use metier_policy::Actor;
 use std::collections::BTreeSet;
 
 /// A session whose layer holds something: by the id of the layer, or by a set of changes of the session.
@@ -47,6 +48,7 @@ pub(super) fn apply_session(
     let session = surroundings.layers().session(&record.project, &record.session)?;
     let kept = session.changes()?;
     let all: BTreeSet<LayerPath> = kept.entries.iter().map(|change| change.path.clone()).collect();
+    super::rules::check_for(&Actor::Agent, &record.project, &all, surroundings)?;
     if !args.yes {
         let mut lines = vec![line(&record)];
         lines.extend(text::paths(&kept, &all, &BTreeSet::new(), text::Detail::Folded));
