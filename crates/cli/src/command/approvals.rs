@@ -8,6 +8,9 @@ use anyhow::{Result, bail};
 use metier_diagnostic::counted;
 use serde_json::{Value, json};
 
+/// The fewest characters of an id that mean an approval.
+const MIN_TYPED: usize = 4;
+
 pub(crate) fn run(args: &Approvals, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     match &args.action {
         Some(ApprovalsAction::Revoke(revoke)) => take_back(revoke, surroundings, output),
@@ -93,9 +96,12 @@ fn take_back(args: &Revoke, surroundings: &Surroundings, output: &mut Output) ->
         let known = store.all()?;
         let mut ids = Vec::new();
         for typed in &args.ids {
-            // The beginning of every id: a variable of a shell that is not set.
-            if typed.is_empty() {
-                bail!("an id is missing; `metier approvals --all` lists them");
+            // A shell's variable that is not set would be the beginning of every id, and a single digit that of a stranger's.
+            if typed.len() < MIN_TYPED {
+                let typed = clean(typed);
+                bail!(
+                    "`{typed}` is too short for an id: write {MIN_TYPED} characters; `metier approvals --all` lists them"
+                );
             }
             let mut found = known.iter().map(StoredApproval::id).filter(|id| id.starts_with(typed.as_str()));
             match (found.next(), found.next()) {
