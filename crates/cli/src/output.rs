@@ -159,8 +159,12 @@ impl Output {
             return Ok(());
         }
         let mut screen = screen::lock();
-        screen.begin_line()?;
-        Ok(writeln!(screen, "{shown}")?)
+        let written = screen.begin_line().and_then(|()| writeln!(screen, "{shown}"));
+        // The command goes on and has its own exit code, whether somebody reads these lines or not.
+        if written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            return Ok(());
+        }
+        Ok(written?)
     }
 
     /// A diagnostic said beside the answer.
