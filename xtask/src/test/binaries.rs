@@ -83,7 +83,8 @@ pub(super) fn run(repository: &Repository) -> Result<Counts> {
     }
     let mut counts = Counts::default();
     let mut failed = Vec::new();
-    let at_once = thread::available_parallelism().map_or(1, usize::from);
+    // One more than there are cores, since most tests wait.
+    let at_once = thread::available_parallelism().map_or(1, usize::from) + 1;
     let environment = repository.lint_environment();
     let queue = Mutex::new(VecDeque::from(binaries));
     let (sender, receiver) = mpsc::channel();
