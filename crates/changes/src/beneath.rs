@@ -16,6 +16,7 @@ use rustix::io::Errno;
 
 use crate::noted::NotedEntry;
 use crate::path::LayerPath;
+use crate::stamp::{Time, changed};
 
 /// A folder, held open. Paths below it are resolved by the kernel without following links, so whatever a script or another
 /// program puts there cannot lead elsewhere.
@@ -105,15 +106,17 @@ impl Tree {
         Ok(entries.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned()).collect())
     }
 
-    /// What is in a folder, as the folder has it; in the top folder for `None`. `None` where there is more than `most`, or where
-    /// the file system does not tell folders from files without a look at each.
+    /// What is in a folder, as the folder has it; in the top folder for `None`. `None` where there is more than `most`, where the
+    /// file system does not tell folders from files without a look at each, or where the folder was changed at `since` or later.
     pub(crate) fn entries(
         &self,
         path: Option<&LayerPath>,
         most: usize,
+        since: Option<Time>,
     ) -> io::Result<Option<Vec<(LayerPath, NotedEntry)>>> {
         let mut entries = Vec::new();
-        for entry in self.open_listing(path)? {
+        let mut listing = self.open_listing(path)?;
+        for entry in listing.by_ref() {
             let entry = entry?;
             let (name, kind) = (entry.file_name().to_bytes(), entry.file_type());
             if matches!(name, b"." | b"..") {
@@ -124,6 +127,11 @@ impl Tree {
             }
             let noted = NotedEntry { inode: entry.ino(), is_folder: kind == FileType::Directory };
             entries.push((LayerPath::below(path, OsStr::from_bytes(name)), noted));
+        }
+        if let Some(since) = since
+            && changed(&listing.stat()?) >= since
+        {
+            return Ok(None);
         }
         Ok(Some(entries))
     }

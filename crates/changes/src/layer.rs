@@ -4,6 +4,8 @@ use std::fs::{DirBuilder, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use metier_files::FolderLock;
@@ -89,6 +91,8 @@ const VERSION: u32 = 2;
 pub struct Layer {
     folder: PathBuf,
     record: Record,
+    /// Looks at the project for as long as nobody needs what it finds.
+    noting: Mutex<Option<JoinHandle<Noted>>>,
     _lock: FolderLock,
 }
 
@@ -135,11 +139,19 @@ impl Layer {
             session,
             mode: Some(permissions),
         };
-        let layer = Self { folder, record, _lock: lock };
+        // Beside the start of the call, which takes longer.
+        let (noted, known) = (folder.join(NOTED), project.to_owned());
+        let work = move || {
+            let found = Noted::of(&known, began);
+            // Only for who looks at the layer after this process was killed, and can do without.
+            let _ = write_record(&noted, &found);
+            found
+        };
+        let noting = std::thread::Builder::new().name("layer".to_owned()).spawn(work).ok();
+        let layer = Self { folder, record, noting: Mutex::new(noting), _lock: lock };
         // Not by another file that takes its place: a record that is cut off belongs to a call that never ran.
         let path = layer.folder.join(RECORD);
         file.write_all(&to_json(&path, &layer.record)?).map_err(LayerError::io("write", &path))?;
-        layer.write(NOTED, &Noted::of(project))?;
         Ok(layer)
     }
 
@@ -149,7 +161,15 @@ impl Layer {
             return Ok(None);
         };
         let record = read_record(folder)?;
-        Ok(Some(Self { folder: folder.to_owned(), record, _lock: lock }))
+        Ok(Some(Self { folder: folder.to_owned(), record, noting: Mutex::default(), _lock: lock }))
+    }
+
+    /// What the project held when the call began.
+    pub(crate) fn noted(&self) -> Result<Noted, LayerError> {
+        match self.noting.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(noting) => Ok(noting.join().unwrap_or_default()),
+            None => Ok(self.read(NOTED)?.unwrap_or_default()),
+        }
     }
 
     /// Says that it was not made by one call: no time tells what other programs did meanwhile.
@@ -263,6 +283,8 @@ impl Layer {
 
     /// Removes it with everything in it.
     pub fn remove(self) -> Result<(), LayerError> {
+        // Nothing is written to it any more then.
+        drop(self.noted());
         remove_tree(&self.folder).map_err(LayerError::io("remove", &self.folder))
     }
 }

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::beneath::Tree;
 use crate::path::LayerPath;
+use crate::stamp::Time;
 
-/// How many folders are read, those at the top first. It is done before every call, and takes less than a millisecond.
+/// How many folders are read, those at the top first. It is done for every call, and takes less than a millisecond.
 const MAX_NOTED_FOLDERS: usize = 64;
 /// How many entries are noted. A folder with thousands of files would take longer to read than most calls take.
 const MAX_NOTED_ENTRIES: usize = 4096;
@@ -41,15 +42,16 @@ pub(crate) enum Known {
 }
 
 impl Noted {
-    /// Looks at the project. What cannot be read is not noted.
-    pub(crate) fn of(project: &Path) -> Self {
+    /// Looks at the project as it was when the call began. What cannot be read is not noted, and neither is a folder that was changed
+    /// since: what it held then is not known any more.
+    pub(crate) fn of(project: &Path, began: Time) -> Self {
         let mut noted = Self::default();
         let Ok(tree) = Tree::open_quiet(project) else { return noted };
         let mut waiting = VecDeque::from([None]);
         for _ in 0..MAX_NOTED_FOLDERS {
             let Some(folder) = waiting.pop_front() else { break };
             let room = MAX_NOTED_ENTRIES.saturating_sub(noted.entries.len());
-            let Ok(Some(found)) = tree.entries(folder.as_ref(), room) else { continue };
+            let Ok(Some(found)) = tree.entries(folder.as_ref(), room, Some(began)) else { continue };
             let folders = found.iter().filter(|(_, entry)| entry.is_folder);
             waiting.extend(folders.map(|(path, _)| Some(path.clone())));
             noted.entries.extend(found);

@@ -17,7 +17,7 @@ use crate::beneath::Tree;
 use crate::change::{Change, ChangeKind, ChangeSet, Entry, EntryKind, Refusal, RefusalDetail, RefusalReason};
 use crate::content::MAX_HOLES;
 use crate::error::{ConflictReason, LayerError};
-use crate::layer::{CHANGES, Layer, Marks, NOTED, Record};
+use crate::layer::{CHANGES, Layer, Marks, Record};
 use crate::lower::{Found, LiesOn, Lower, LowerSide, is_opaque, is_whiteout};
 use crate::noted::Noted;
 use crate::path::LayerPath;
@@ -43,7 +43,7 @@ pub fn scan(layer: &Layer) -> Result<ChangeSet, LayerError> {
     // A script can close the project's own folder.
     chmod(&upper, Mode::RWXU).map_err(|error| LayerError::io("open", &upper)(error.into()))?;
     let expected = layer.read(EXPECTED)?.unwrap_or_default();
-    let noted = layer.read(NOTED)?.unwrap_or_default();
+    let noted = layer.noted()?;
     let mut changes =
         compare(&upper, layer.project(), session, *marks, Times { began: *began, expected, noted })?;
     if changed_mode.is_some() {

@@ -183,6 +183,8 @@ impl Ground {
         tick(&workspace);
         let store = LayerStore::new(&workspace.join("layers"));
         let layer = store.create(&workspace.join("project"), CallOrigin::default()).unwrap();
+        // A real call takes longer than the look at the project.
+        layer.noted().unwrap();
         work(&layer, before, after);
         Self { workspace, layer }
     }

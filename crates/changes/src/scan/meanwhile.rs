@@ -175,7 +175,8 @@ impl Scan {
     /// its own.
     fn is_still(&self, path: &LayerPath, noted: NotedEntry) -> bool {
         let project = self.lower.tree(LowerSide::Project);
-        let found = project.entries(path.parent().as_ref(), usize::MAX).ok().flatten().unwrap_or_default();
+        let found =
+            project.entries(path.parent().as_ref(), usize::MAX, None).ok().flatten().unwrap_or_default();
         found.iter().any(|(name, entry)| name == path && *entry == noted)
     }
 
