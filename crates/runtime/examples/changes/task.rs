@@ -5,6 +5,7 @@ use std::thread::sleep;
 
 use crate::PAUSE;
 use crate::figures::{Times, time};
+use crate::set_aside;
 
 /// A command, with what it needs in the project.
 pub(crate) struct Task {
@@ -101,11 +102,9 @@ impl Task {
     }
 
     pub(crate) fn reset(&self, project: &Path) {
-        if let Some(left) = self.left {
-            let removed = std::fs::remove_dir_all(project.join(left));
-            let is_gone =
-                removed.as_ref().err().is_none_or(|error| error.kind() == std::io::ErrorKind::NotFound);
-            assert!(is_gone, "{left}: {removed:?}");
+        let left = self.left.map(|left| project.join(left));
+        if let Some(left) = left.filter(|left| left.exists()) {
+            set_aside(&left);
         }
     }
 }
