@@ -71,9 +71,11 @@ pub const LANGUAGE: &str = "C.UTF-8";
 
 /// Keeps git from changes that no one asked for. Without locks `git status` does not rewrite `.git/index` only to speed up the next
 /// one. Through the layer, files have other inodes, owners and change times than the index has, and `git reset` would write all of
-/// them again; so it compares size and time of modification.
-pub(crate) const GIT_ENVIRONMENT: [(&str, &str); 6] = [
+/// them again; so it compares size and time of modification. The folder of a skill in the project is a mount of its own, and git looks
+/// for its repository above.
+pub(crate) const GIT_ENVIRONMENT: [(&str, &str); 7] = [
     ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_DISCOVERY_ACROSS_FILESYSTEM", "1"),
     ("GIT_CONFIG_COUNT", "2"),
     ("GIT_CONFIG_KEY_0", "core.checkStat"),
     ("GIT_CONFIG_VALUE_0", "minimal"),
@@ -198,6 +200,7 @@ mod tests {
         GIT_ENVIRONMENT[3].0,
         GIT_ENVIRONMENT[4].0,
         GIT_ENVIRONMENT[5].0,
+        GIT_ENVIRONMENT[6].0,
     ];
 
     use metier_files::SurveyBounds;
@@ -255,6 +258,7 @@ mod tests {
                 "PATH",
                 "LANG",
                 "GIT_OPTIONAL_LOCKS",
+                "GIT_DISCOVERY_ACROSS_FILESYSTEM",
                 "GIT_CONFIG_COUNT",
                 "GIT_CONFIG_KEY_0",
                 "GIT_CONFIG_VALUE_0",
@@ -284,6 +288,7 @@ mod tests {
                 "PATH",
                 "LANG",
                 "GIT_OPTIONAL_LOCKS",
+                "GIT_DISCOVERY_ACROSS_FILESYSTEM",
                 "GIT_CONFIG_COUNT",
                 "GIT_CONFIG_KEY_0",
                 "GIT_CONFIG_VALUE_0",

@@ -65,6 +65,7 @@ pub const RESERVED: &[(&[&str], &str)] = &[
             "LC_*",
             "HOME",
             "GIT_OPTIONAL_LOCKS",
+            "GIT_DISCOVERY_ACROSS_FILESYSTEM",
             "GIT_CONFIG_COUNT",
             "GIT_CONFIG_KEY_*",
             "GIT_CONFIG_VALUE_*",

@@ -37,7 +37,7 @@ fn it_sees_its_own_folder_a_scratch_and_a_data_folder_and_nothing_of_the_home() 
     .file("home/.ssh/id", "secret");
     let run = metier(&workspace, &["exec", "tool", "a.sh", "--quiet"]);
     let names = "ALL_PROXY GIT_CONFIG_COUNT GIT_CONFIG_KEY_0 GIT_CONFIG_KEY_1 GIT_CONFIG_VALUE_0 GIT_CONFIG_VALUE_1 \
-                 GIT_OPTIONAL_LOCKS HOME HTTPS_PROXY HTTP_PROXY LANG NO_PROXY PATH PROJECT_DIR PWD SESSION_ID SHLVL \
+                 GIT_DISCOVERY_ACROSS_FILESYSTEM GIT_OPTIONAL_LOCKS HOME HTTPS_PROXY HTTP_PROXY LANG NO_PROXY PATH PROJECT_DIR PWD SESSION_ID SHLVL \
                  SKILL_DATA SKILL_DIR TMPDIR _ all_proxy http_proxy https_proxy no_proxy ";
     assert_eq!(run.stdout, format!("name: tool\n1\n{names}"), "{}", run.stderr);
     // What it keeps is there the next time.

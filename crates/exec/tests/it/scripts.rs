@@ -93,6 +93,7 @@ fn the_environment_is_the_named_one_and_nothing_else() {
             "GIT_CONFIG_KEY_1",
             "GIT_CONFIG_VALUE_0",
             "GIT_CONFIG_VALUE_1",
+            "GIT_DISCOVERY_ACROSS_FILESYSTEM",
             "GIT_OPTIONAL_LOCKS",
             "HOME",
             "HTTPS_PROXY",

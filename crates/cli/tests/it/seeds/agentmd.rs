@@ -129,6 +129,20 @@ fn seed_002_agentmd_injects_what_commands_say() {
     assert!(content.contains(&format!("Branch: main\nLast: 1a2b3c4 Begin\nIn: {folder}\n")), "{content}");
 }
 
+/// The skill's folder is a mount of its own inside the project, so the real git has to look above it.
+#[test]
+fn seed_002_agentmd_finds_the_real_repository() {
+    let seed = with_body("Branch: !`git branch --show-current`\nTop: !`git rev-parse --show-toplevel`");
+    let project = seed.path("project");
+    for words in [&["init", "-q", "-b", "feature-x"][..], &["commit", "-q", "--allow-empty", "-m", "x"]] {
+        let author = ["-c", "user.name=a", "-c", "user.email=a@b"];
+        let done = std::process::Command::new("git").args(author).args(words).current_dir(&project).status();
+        assert!(done.unwrap().success());
+    }
+    let content = seed.trusted().content("my-skill", &[]);
+    assert!(content.contains(&format!("Branch: feature-x\nTop: {project}\n")), "{content}");
+}
+
 #[test]
 fn seed_002_agentmd_confirms_an_activation_and_the_instructions_follow() {
     let seed = workspace().trusted();
