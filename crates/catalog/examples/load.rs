@@ -24,11 +24,11 @@ fn main() {
     let choice = RootChoice::Given(vec![folder.clone()]);
     let roots = [SweepRoot::new(&folder, LinkPolicy::Anywhere)];
     let steps: [Step<'_>; 3] = [
-        ("sweep", &|| Box::new(sweep(&roots, &Bounds::default(), |candidate| candidate.head().len()))),
+        ("sweep", &|| Box::new(sweep(&roots, &Bounds::default(), |candidate| candidate.head.len()))),
         ("parse", &|| {
             Box::new(sweep(&roots, &Bounds::default(), |candidate| {
-                let folder = candidate.folder().to_str();
-                metier_skill::summarize(candidate.head(), folder, metier_skill::Portion::Beginning).is_some()
+                let folder = candidate.folder.to_str();
+                metier_skill::summarize(candidate.head, folder, metier_skill::Portion::Beginning).is_some()
             }))
         }),
         ("load", &|| Box::new(Snapshot::load(Arc::new(Layout::new(&places, &choice)), Include::Usual))),

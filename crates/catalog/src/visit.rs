@@ -46,8 +46,8 @@ pub(crate) struct Loaded {
 
 /// Parses one skill. Everything that can be computed from the skill alone is computed here, where many workers do it.
 pub(crate) fn visit(candidate: &Candidate<'_>, plan: &Plan, hasher: &NameHasher) -> Visited {
-    let root = plan.roots.get(candidate.root()).map_or(Path::new(""), |root| &root.path);
-    let name = folder_call_name(candidate.folder()).or_else(|| folder_call_name(root));
+    let root = plan.roots.get(candidate.root).map_or(Path::new(""), |root| &root.path);
+    let name = folder_call_name(candidate.folder).or_else(|| folder_call_name(root));
     let path = || -> Arc<Path> { document_path(root, candidate).into() };
     let stamp = if plan.stamps == Stamps::Taken { candidate.stamp() } else { None };
     let Summarized { summary, mut diagnostics } = match summarized(candidate, name.as_deref()) {
@@ -59,7 +59,7 @@ pub(crate) fn visit(candidate: &Candidate<'_>, plan: &Plan, hasher: &NameHasher)
             ]);
         }
     };
-    let document_name = candidate.document_name();
+    let document_name = candidate.document_name;
     if !document_name.is_canonical() {
         let message = format!("the file is called `{document_name}`; most clients look for `SKILL.md` only");
         diagnostics
@@ -76,10 +76,10 @@ pub(crate) fn visit(candidate: &Candidate<'_>, plan: &Plan, hasher: &NameHasher)
     // A list grows to room for four at once, and most have one or two. They are kept, so the rest is given back.
     diagnostics.shrink_to_fit();
     let mut card = Card::new(summary, document_name, diagnostics);
-    if candidate.real().is_some() || candidate.document_target().is_some() {
+    if candidate.real.is_some() || candidate.document_target.is_some() {
         card.links = Some(Box::new(Links {
-            folder: candidate.real().map(Path::to_owned),
-            document: candidate.document_target().map(Path::to_owned),
+            folder: candidate.real.map(Path::to_owned),
+            document: candidate.document_target.map(Path::to_owned),
         }));
     }
     let name = card.name.as_str();
@@ -94,8 +94,8 @@ pub(crate) fn visit(candidate: &Candidate<'_>, plan: &Plan, hasher: &NameHasher)
 }
 
 fn summarized(candidate: &Candidate<'_>, folder: Option<&str>) -> Result<Summarized, metier_files::OsError> {
-    let head = candidate.head();
-    let portion = if candidate.extent() == Extent::Whole { Portion::Whole } else { Portion::Beginning };
+    let head = candidate.head;
+    let portion = if candidate.extent == Extent::Whole { Portion::Whole } else { Portion::Beginning };
     if let Some(summarized) = summarize(head, folder, portion) {
         return Ok(summarized);
     }
@@ -108,5 +108,5 @@ fn summarized(candidate: &Candidate<'_>, folder: Option<&str>) -> Result<Summari
 }
 
 fn document_path(root: &Path, candidate: &Candidate<'_>) -> PathBuf {
-    root.join(candidate.folder()).join(candidate.document_name().as_str())
+    root.join(candidate.folder).join(candidate.document_name.as_str())
 }

@@ -49,7 +49,7 @@ fn main() {
         floors.push([listing[0] + opening[0], listing[1] + opening[1]]);
         known.push(opening);
         sweeps.push(measure(|| {
-            black_box(sweep(&roots, &bounds, |candidate| candidate.head().len()));
+            black_box(sweep(&roots, &bounds, |candidate| candidate.head.len()));
         }));
     }
     println!("{} skills, {} problems", first.found.len(), first.problems.len());

@@ -22,7 +22,7 @@
 //! # let workspace = Workspace::new().skill("skills/greet", "Greets people.");
 //! # let folder = workspace.join("skills");
 //! let roots = [SweepRoot::new(&folder, LinkPolicy::Inside(Vec::new()))];
-//! let sweep = sweep(&roots, &Bounds::default(), |candidate| candidate.head().starts_with(b"---"));
+//! let sweep = sweep(&roots, &Bounds::default(), |candidate| candidate.head.starts_with(b"---"));
 //! assert!(sweep.found.iter().all(|skill| skill.value));
 //!
 //! let skill = SkillDir::open(&folder.join(&sweep.found[0].folder))?;

@@ -156,7 +156,7 @@ pub struct Repeat {
 /// # let workspace = Workspace::new().skill("skills/greet", "Greets.").skill("skills/team/plan", "Plans.");
 /// # let folder = workspace.join("skills");
 /// let roots = [SweepRoot::new(folder, LinkPolicy::Anywhere)];
-/// let sweep = sweep(&roots, &Bounds::default(), |candidate| candidate.head().len());
+/// let sweep = sweep(&roots, &Bounds::default(), |candidate| candidate.head.len());
 ///
 /// let folders: Vec<_> = sweep.found.iter().map(|found| found.folder.to_str()).collect();
 /// assert_eq!(folders, [Some("greet"), Some("team/plan")]);

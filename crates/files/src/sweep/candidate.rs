@@ -11,59 +11,25 @@ use crate::{Extent, OsError, Stamp};
 /// A skill as the visitor of a sweep sees it: where it is and how its document begins.
 #[derive(Debug)]
 pub struct Candidate<'a> {
-    pub(super) root: usize,
-    pub(super) folder: &'a Path,
-    pub(super) real: Option<&'a Path>,
-    pub(super) name: DocumentName,
-    pub(super) target: Option<&'a Path>,
-    pub(super) head: &'a [u8],
-    pub(super) extent: Extent,
+    /// Which of the roots it is in.
+    pub root: usize,
+    /// Its folder, relative to the root; empty when the root is itself the skill.
+    pub folder: &'a Path,
+    /// The folder's real path, when it was reached through a link below the root.
+    pub real: Option<&'a Path>,
+    /// The name its document was found by.
+    pub document_name: DocumentName,
+    /// The document's real path, when the document is itself a link. It need not be in the skill's folder, and
+    /// [`crate::SkillDir`] then does not read it.
+    pub document_target: Option<&'a Path>,
+    /// How the document begins.
+    pub head: &'a [u8],
+    /// Whether the head is all of the document.
+    pub extent: Extent,
     pub(super) file: BorrowedFd<'a>,
 }
 
-impl<'a> Candidate<'a> {
-    /// Which of the roots it is in.
-    pub fn root(&self) -> usize {
-        self.root
-    }
-
-    /// Its folder, relative to the root; empty when the root is itself the skill.
-    pub fn folder(&self) -> &'a Path {
-        self.folder
-    }
-
-    /// The folder's real path, when it was reached through a link below the root.
-    pub fn real(&self) -> Option<&'a Path> {
-        self.real
-    }
-
-    /// The name its document was found by.
-    pub fn document_name(&self) -> DocumentName {
-        self.name
-    }
-
-    /// The document's real path, when the document is itself a link. It need not be in the skill's folder, and
-    /// [`crate::SkillDir`] then does not read it.
-    pub fn document_target(&self) -> Option<&'a Path> {
-        self.target
-    }
-
-    /// How the document begins.
-    pub fn head(&self) -> &'a [u8] {
-        self.head
-    }
-
-    /// Whether the head is all of the document.
-    pub fn extent(&self) -> Extent {
-        self.extent
-    }
-
-    /// The document's size in bytes. The system is asked, which the head does not need.
-    pub fn size(&self) -> Result<u64, OsError> {
-        let stat = fstat(self.file)?;
-        Ok(u64::try_from(stat.st_size).unwrap_or_default())
-    }
-
+impl Candidate<'_> {
     /// What the document looks like to somebody who does not read it, asked of the opened file: nobody can exchange it in between.
     pub fn stamp(&self) -> Option<Stamp> {
         fstat(self.file).ok().map(|stat| Stamp::of_stat(&stat))

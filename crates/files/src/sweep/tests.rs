@@ -88,7 +88,7 @@ fn plain_walk(root: &Path, folder: &Path, depth: u16, found: &mut Vec<PathBuf>) 
 
 fn sweep_both(roots: &[SweepRoot], bounds: &Bounds) -> [(Sweep<PathBuf>, Extent); 2] {
     [Order::Any, Order::Sorted].map(|order| {
-        round::sweep_in(order, roots, bounds, None, &|candidate: Candidate<'_>| candidate.folder().to_owned())
+        round::sweep_in(order, roots, bounds, None, &|candidate: Candidate<'_>| candidate.folder.to_owned())
     })
 }
 
@@ -122,7 +122,7 @@ proptest! {
         let workspace = build(&things);
         let root = SweepRoot { depth, nested, ..SweepRoot::new(workspace.join("root"), LinkPolicy::Anywhere) };
         let roots = [root];
-        let visit = |candidate: Candidate<'_>| candidate.folder().to_owned();
+        let visit = |candidate: Candidate<'_>| candidate.folder.to_owned();
         let whole = sweep(&roots, &Bounds::default(), visit);
         let known = whole.found.iter().map(|found| &found.folder).chain(whole.folders.iter().map(|place| &place.folder));
         for folder in known {

@@ -33,7 +33,7 @@ pub(crate) fn told(workspace: &Workspace, roots: &[SweepRoot]) -> String {
 
 /// Sweeps and keeps each document's name and head.
 pub(crate) fn sweep_documents(roots: &[SweepRoot], bounds: &Bounds) -> Sweep<(String, Vec<u8>)> {
-    sweep(roots, bounds, |candidate| (candidate.document_name().to_string(), candidate.head().to_vec()))
+    sweep(roots, bounds, |candidate| (candidate.document_name.to_string(), candidate.head.to_vec()))
 }
 
 pub(crate) fn tell(workspace: &Workspace, sweep: &Sweep<(String, Vec<u8>)>) -> String {

@@ -131,7 +131,7 @@ fn gits_ignore_files_are_not_consulted() {
 fn names_that_are_not_utf8_are_kept() {
     let name = OsStr::from_bytes(b"caf\xe9");
     let workspace = Workspace::new().skill(Path::new("root").join(name), "C.");
-    let sweep = sweep(&[trusted(&workspace)], &Bounds::default(), |candidate| candidate.folder().to_owned());
+    let sweep = sweep(&[trusted(&workspace)], &Bounds::default(), |candidate| candidate.folder.to_owned());
     assert_eq!(sweep.found[0].folder.as_os_str(), name);
     assert_eq!(sweep.found[0].value.as_os_str(), name);
 }
@@ -152,7 +152,7 @@ fn the_visitor_sees_the_head_and_reads_more_when_it_asks() {
             (bytes.clone(), extent)
         };
         let parts = [4, 2048, 5000, 1 << 20].map(&mut read);
-        (candidate.head().to_vec(), candidate.extent(), candidate.size().unwrap(), parts)
+        (candidate.head.to_vec(), candidate.extent, candidate.stamp().unwrap().size(), parts)
     });
     for (found, text) in sweep.found.iter().zip(["", exact, &long, "short"]) {
         let (head, extent, size, parts) = &found.value;
@@ -234,7 +234,7 @@ fn a_visitor_that_panics_does_not_leave_the_others_waiting() {
     let outcome = crate::support::never_hangs(move || {
         std::panic::catch_unwind(|| {
             sweep(&[root], &Bounds::default(), |candidate| {
-                assert_ne!(candidate.folder(), Path::new("skill-150"), "as intended");
+                assert_ne!(candidate.folder, Path::new("skill-150"), "as intended");
             })
         })
         .is_err()

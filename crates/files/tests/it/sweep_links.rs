@@ -230,7 +230,7 @@ fn the_visitor_is_told_where_a_linked_document_really_is() {
         .symlink("root/linked/SKILL.md", "../../allowed/text.md")
         .skill("root/plain", "P.");
     let sweep = metier_files::sweep(&[confined(&workspace)], &metier_files::Bounds::default(), |candidate| {
-        candidate.document_target().map(std::path::Path::to_owned)
+        candidate.document_target.map(std::path::Path::to_owned)
     });
     let targets: Vec<_> = sweep.found.into_iter().map(|found| found.value).collect();
     assert_eq!(targets, [Some(workspace.join("allowed/text.md")), None]);

@@ -55,7 +55,7 @@ fn every_skill_is_visited_once_however_the_work_is_shared() {
     for _ in 0..20 {
         let visits = std::sync::Mutex::new(Vec::new());
         let sweep = sweep(&roots, &Bounds::default(), |candidate| {
-            visits.lock().unwrap().push((candidate.root(), candidate.folder().to_owned()));
+            visits.lock().unwrap().push((candidate.root, candidate.folder.to_owned()));
         });
         let visits = visits.into_inner().unwrap();
         let distinct: BTreeSet<_> = visits.iter().cloned().collect();
