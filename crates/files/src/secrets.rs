@@ -18,7 +18,7 @@ use crate::RelativePath;
 use crate::survey::pattern::{PatternIndex, fits};
 
 static INDEX: LazyLock<PatternIndex<SecretRule>> =
-    LazyLock::new(|| PatternIndex::new(SECRETS, |rule| rule.pattern));
+    LazyLock::new(|| PatternIndex::new(&SECRETS, |rule| rule.pattern));
 
 /// What a name stands for in its folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn every_row_is_in_lower_case_and_found_by_the_index() {
-        for rule in SECRETS {
+        for rule in &*SECRETS {
             assert_eq!(rule.pattern, rule.pattern.to_ascii_lowercase());
             let shape = if rule.pattern.ends_with('/') { Shape::Folder } else { Shape::File };
             let path = rule.pattern.trim_end_matches('/').replace('*', "x");
