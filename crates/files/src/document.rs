@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
+pub(crate) use self::atomic::fill;
 pub use self::atomic::{write_atomic, write_private};
 pub use self::held::HeldFile;
 use crate::Error;
@@ -79,20 +80,7 @@ pub fn real_path(path: &Path) -> io::Result<PathBuf> {
 /// A file of more than `limit` bytes is an error of the kind [`io::ErrorKind::FileTooLarge`]; anything but a regular file
 /// is one of the kind [`io::ErrorKind::InvalidInput`]. Both carry an [`Error`] that says it.
 pub fn read_bounded(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let file = match open(path) {
-        Ok(file) => file,
-        Err(error) if is_absent(&error) => return Ok(None),
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
-            return Err(not_a_file(path));
-        }
-        Err(error) => return Err(error),
-    };
-    // Asked of the opened file: the path could be another one by now.
-    let metadata = file.metadata()?;
-    if !metadata.is_file() {
-        return Err(not_a_file(path));
-    }
-    let size = metadata.len();
+    let Some((file, size)) = open_regular(path)? else { return Ok(None) };
     let mut bytes = Vec::with_capacity(usize::try_from(size.min(limit)).unwrap_or_default());
     // One byte more than allowed is asked for: the size may be out of date, and some systems' files say 0.
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -140,10 +128,21 @@ fn create_parent(path: &Path, mode: Mode) -> io::Result<()> {
     }
 }
 
-/// Opens for reading without waiting for anybody, as a FIFO would.
-fn open(path: &Path) -> io::Result<File> {
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
-    OpenOptions::new().read(true).custom_flags(i32::try_from(flags).unwrap_or_default()).open(path)
+/// Opens a regular file for reading without waiting for anybody, as a FIFO would, and gives its size as well; `None` where
+/// nothing is.
+fn open_regular(path: &Path) -> io::Result<Option<(File, u64)>> {
+    let flags = i32::try_from((OFlags::NONBLOCK | OFlags::NOCTTY).bits()).unwrap_or_default();
+    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+        Ok(file) => file,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
+            return Err(not_a_file(path));
+        }
+        Err(error) => return Err(error),
+    };
+    // Asked of the opened file: the path could be another one by now.
+    let metadata = file.metadata()?;
+    if metadata.is_file() { Ok(Some((file, metadata.len()))) } else { Err(not_a_file(path)) }
 }
 
 /// A file in place of a folder on the way is the same as nothing: there cannot be anything at the path.

@@ -77,7 +77,8 @@ fn above(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn fill(file: &mut File, bytes: &[u8], existing: Option<&Metadata>, kept: u32) -> io::Result<()> {
+/// Writes all of a new file, which takes the owner, where we may, and the permissions in `kept` of the one that it replaces.
+pub(crate) fn fill(file: &mut File, bytes: &[u8], existing: Option<&Metadata>, kept: u32) -> io::Result<()> {
     if let Some(existing) = existing {
         let ours = file.metadata()?;
         if (ours.uid(), ours.gid()) != (existing.uid(), existing.gid()) {
@@ -88,6 +89,6 @@ fn fill(file: &mut File, bytes: &[u8], existing: Option<&Metadata>, kept: u32) -
         file.set_permissions(Permissions::from_mode(existing.mode() & kept))?;
     }
     file.write_all(bytes)?;
-    // Without it the rename can reach the disk before the bytes do, and a power cut leaves an empty file.
+    // Without it the new name can reach the disk before the bytes do, and a power cut leaves an empty file.
     file.sync_all()
 }

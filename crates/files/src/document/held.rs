@@ -3,7 +3,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::{is_absent, not_a_file, open};
+use super::open_regular;
 
 /// A regular file that is held open, and of which parts are read. Whoever replaces the file replaces it for others: this one goes
 /// on reading the old bytes.
@@ -16,16 +16,7 @@ pub struct HeldFile {
 impl HeldFile {
     /// Opens a file; `None` where there is nothing.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
-        let file = match open(path) {
-            Ok(file) => file,
-            Err(error) if is_absent(&error) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Err(not_a_file(path));
-        }
-        Ok(Some(Self { file, size: metadata.len() }))
+        Ok(open_regular(path)?.map(|(file, size)| Self { file, size }))
     }
 
     /// How long it was when it was opened.

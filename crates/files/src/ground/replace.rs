@@ -1,11 +1,9 @@
 //! Writing a file beneath a folder, as a whole.
 
 use std::ffi::{CString, OsStr};
-use std::fs::{File, Permissions};
-use std::io::{self, Write};
+use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,6 +11,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, linkat, mkdirat, openat, renameat, unlin
 use rustix::io::Errno;
 
 use super::{Ground, GroundFile, failed};
+use crate::document;
 use crate::open::{FILE, FOLDER, open_unlinked};
 use crate::{Error, FileDigest, RelativePath};
 
@@ -110,10 +109,9 @@ fn fill(
     place: &RelativePath,
     expected: &Expected,
 ) -> Result<(), Error> {
-    let io = |error: io::Error| Error::from_io(place.as_path(), error);
     let changed = || Error::Changed { path: place.as_path().to_owned() };
-    match (open_unlinked(folder, name, FILE), expected) {
-        (Err(Errno::NOENT), Expected::Nothing) => {}
+    let existing = match (open_unlinked(folder, name, FILE), expected) {
+        (Err(Errno::NOENT), Expected::Nothing) => None,
         (Err(Errno::NOENT), Expected::File(_)) => return Err(changed()),
         (Err(error), _) => return Err(failed(place, error)),
         (Ok(opened), expected) => {
@@ -122,18 +120,11 @@ fn fill(
             if FileDigest::of(&existing.read(MAX_BYTES)?) != *digest {
                 return Err(changed());
             }
-            let (ours, theirs) = (file.metadata().map_err(io)?, existing.metadata()?);
-            if (ours.uid(), ours.gid()) != (theirs.uid(), theirs.gid()) {
-                // Only root may give a file away; for everybody else the file becomes theirs, as with any editor. It has to
-                // come before the permissions, since giving away takes some of them.
-                let _ = fchown(&*file, Some(theirs.uid()), Some(theirs.gid()));
-            }
-            file.set_permissions(Permissions::from_mode(theirs.mode() & 0o7777)).map_err(io)?;
+            Some(existing.metadata()?)
         }
-    }
-    file.write_all(bytes).map_err(io)?;
-    // Without it the new name can reach the disk before the bytes do, and a power cut leaves an empty file.
-    file.sync_all().map_err(io)
+    };
+    document::fill(file, bytes, existing.as_ref(), 0o7777)
+        .map_err(|error| Error::from_io(place.as_path(), error))
 }
 
 /// Gives the new file its name. Where nothing was expected, nothing is replaced: a link fails where something is.
@@ -160,6 +151,7 @@ fn c_name(name: &OsStr) -> Result<CString, Errno> {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::fs::MetadataExt;
 
     use metier_testkit::Workspace;
 
