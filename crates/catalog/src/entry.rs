@@ -5,7 +5,7 @@ use crate::version::Version;
 use crate::visit::Loaded;
 use metier_diagnostic::Diagnostic;
 use metier_files::{DocumentName, FileGlobs, Stamp};
-use metier_skill::{Description, SkillName, Summary, UserOnly};
+use metier_skill::{Description, Manifest, SkillName, UserOnly};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -148,21 +148,23 @@ pub(crate) struct Links {
 }
 
 impl Card {
-    pub(crate) fn new(summary: Summary, document_name: DocumentName, diagnostics: Vec<Diagnostic>) -> Self {
-        let description = match summary.description {
+    pub(crate) fn new(manifest: Manifest, document_name: DocumentName, diagnostics: Vec<Diagnostic>) -> Self {
+        // Taken out of the box: moving the whole of it would copy a kilobyte for each skill.
+        let mut more = manifest.more;
+        let description = match manifest.description {
             Description::Written(written) => written.value,
             Description::Derived(text) => text,
             Description::Absent => String::new(),
         };
         Self {
-            name: summary.name,
-            title: summary.title.map(Into::into),
+            name: manifest.name,
+            title: manifest.title.map(Into::into),
             description,
-            when_to_use: summary.when_to_use.map(Into::into),
-            argument_hint: summary.argument_hint.map(Into::into),
-            version: summary.version.map(Into::into),
-            user_invocable: summary.user_invocable,
-            paths: summary.paths.into(),
+            when_to_use: manifest.when_to_use.map(|when| when.value.into()),
+            argument_hint: more.argument_hint.take().map(|hint| hint.value.into()),
+            version: manifest.version.map(|version| version.value.into()),
+            user_invocable: manifest.user_invocable,
+            paths: std::mem::take(&mut more.paths).into(),
             document_name,
             links: None,
             remote: None,

@@ -18,7 +18,7 @@ use crate::snapshot::{Failure, Snapshot};
 use crate::visit::Loaded;
 use metier_diagnostic::Diagnostic;
 use metier_files::{DocumentName, FileDigest, RelativePath};
-use metier_skill::{Portion, SkillName, Summarized, is_canonical, summarize};
+use metier_skill::{Parsed, Portion, SkillName, summarize};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -197,20 +197,20 @@ fn entry(
     let folder = skill.folder.clone().into_boxed_path();
     let name = skill.folder.file_name().map(|name| name.to_string_lossy().into_owned());
     let summarized = summarize(skill.text.as_bytes(), name.as_deref(), Portion::Whole).unwrap_or_default();
-    let Summarized { summary, mut diagnostics } = summarized;
-    let Some(summary) = summary else { return Err(diagnostics) };
-    let user_only = summary.user_only;
+    let Parsed { document, mut diagnostics } = summarized;
+    let Some(manifest) = document.map(|document| document.manifest) else { return Err(diagnostics) };
+    let user_only = manifest.user_only;
     // Where two skills of a server have one name, the later by address is told from the first by a number, as with slugs.
-    let mut call = summary.name.clone();
+    let mut call = manifest.name.clone();
     for number in 2..=taken.len() + 2 {
         if !taken.contains(&call) {
             break;
         }
-        call = summary.name.numbered(number);
+        call = manifest.name.numbered(number);
     }
-    if call != summary.name {
+    if call != manifest.name {
         let message =
-            format!("the server has another skill called `{}`; this one is called `{call}`", summary.name);
+            format!("the server has another skill called `{}`; this one is called `{call}`", manifest.name);
         diagnostics.push(Diagnostic::new(&code::SLUG_CLASH, message));
     }
     taken.push(call.clone());
@@ -219,19 +219,10 @@ fn entry(
         let help = format!("look at it, then approve it again with `metier trust {origin}:{call}`");
         diagnostics.push(Diagnostic::new(&code::REMOTE_SKILL_CHANGED, message).help(help));
     }
-    let mut card = Card::new(summary, DocumentName::canonical(), diagnostics);
+    let mut card = Card::new(manifest, DocumentName::canonical(), diagnostics);
     card.remote = Some(Arc::new(Listed { skill: skill.clone(), call_name: format!("{origin}:{call}") }));
     card.name = call;
-    let name = card.name.as_str();
-    let loaded = Loaded {
-        hash: hasher.hash(name),
-        is_titled: card.title.is_some(),
-        is_odd: !is_canonical(name),
-        user_only,
-        stamp: None,
-        card: Arc::new(card),
-    };
-    Ok(Entry::new(root, folder, loaded))
+    Ok(Entry::new(root, folder, Loaded::new(card, user_only, None, hasher)))
 }
 
 /// A server's skill as its card has it.

@@ -6,7 +6,7 @@ use crate::identity::NameHasher;
 use crate::snapshot::{Plan, Stamps};
 use metier_diagnostic::Diagnostic;
 use metier_files::{Candidate, Extent, Stamp};
-use metier_skill::{Portion, Summarized, UserOnly, is_canonical, summarize};
+use metier_skill::{Parsed, Portion, UserOnly, is_canonical, summarize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -44,13 +44,32 @@ pub(crate) struct Loaded {
     pub(crate) stamp: Option<Stamp>,
 }
 
+impl Loaded {
+    pub(crate) fn new(
+        card: Card,
+        user_only: Option<UserOnly>,
+        stamp: Option<Stamp>,
+        hasher: &NameHasher,
+    ) -> Self {
+        let name = card.name.as_str();
+        Self {
+            hash: hasher.hash(name),
+            is_titled: card.title.is_some(),
+            is_odd: !is_canonical(name),
+            user_only,
+            stamp,
+            card: Arc::new(card),
+        }
+    }
+}
+
 /// Parses one skill. Everything that can be computed from the skill alone is computed here, where many workers do it.
 pub(crate) fn visit(candidate: &Candidate<'_>, plan: &Plan, hasher: &NameHasher) -> Visited {
     let root = plan.roots.get(candidate.root).map_or(Path::new(""), |root| &root.path);
     let name = folder_call_name(candidate.folder).or_else(|| folder_call_name(root));
     let path = || -> Arc<Path> { document_path(root, candidate).into() };
     let stamp = if plan.stamps == Stamps::Taken { candidate.stamp() } else { None };
-    let Summarized { summary, mut diagnostics } = match summarized(candidate, name.as_deref()) {
+    let Parsed { document, mut diagnostics } = match summarized(candidate, name.as_deref()) {
         Ok(summarized) => summarized,
         Err(error) => {
             let message = format!("the file cannot be read: {error}");
@@ -71,29 +90,23 @@ pub(crate) fn visit(candidate: &Candidate<'_>, plan: &Plan, hasher: &NameHasher)
             diagnostic.path = Some(Arc::clone(&path));
         }
     }
-    let Some(summary) = summary else { return Visited::Refused(diagnostics) };
-    let user_only = summary.user_only;
+    let Some(manifest) = document.map(|document| document.manifest) else {
+        return Visited::Refused(diagnostics);
+    };
+    let user_only = manifest.user_only;
     // A list grows to room for four at once, and most have one or two. They are kept, so the rest is given back.
     diagnostics.shrink_to_fit();
-    let mut card = Card::new(summary, document_name, diagnostics);
+    let mut card = Card::new(manifest, document_name, diagnostics);
     if candidate.real.is_some() || candidate.document_target.is_some() {
         card.links = Some(Box::new(Links {
             folder: candidate.real.map(Path::to_owned),
             document: candidate.document_target.map(Path::to_owned),
         }));
     }
-    let name = card.name.as_str();
-    Visited::Loaded(Loaded {
-        hash: hasher.hash(name),
-        is_titled: card.title.is_some(),
-        is_odd: !is_canonical(name),
-        user_only,
-        stamp,
-        card: Arc::new(card),
-    })
+    Visited::Loaded(Loaded::new(card, user_only, stamp, hasher))
 }
 
-fn summarized(candidate: &Candidate<'_>, folder: Option<&str>) -> Result<Summarized, metier_files::OsError> {
+fn summarized(candidate: &Candidate<'_>, folder: Option<&str>) -> Result<Parsed, metier_files::OsError> {
     let head = candidate.head;
     let portion = if candidate.extent == Extent::Whole { Portion::Whole } else { Portion::Beginning };
     if let Some(summarized) = summarize(head, folder, portion) {

@@ -2,8 +2,8 @@
 //! without touching anything else.
 //!
 //! [`parse()`] takes the bytes of a file and gives a [`Parsed`]: a [`Document`] with its [`Manifest`], unless the file
-//! was refused, and the diagnostics. [`summarize`] does the same with the first bytes of a file and says when
-//! they are not enough, and [`parse_whole`] judges the body's bytes, too. [`set_text`] gives the edits
+//! was refused, and the diagnostics. [`summarize`] does the same for a listing with the first bytes of a file
+//! and says when they are not enough, and [`parse_whole`] judges the body's bytes, too. [`set_text`] gives the edits
 //! that change one key. [`yaml`] is the tree below all of this, [`profile`] says what other clients make of the same
 //! file, and [`code`] has every code that can be reported.
 //!
@@ -61,7 +61,6 @@ pub mod profile;
 mod repair;
 mod ruler;
 mod split;
-mod summary;
 mod tool;
 mod tools;
 pub mod yaml;
@@ -79,6 +78,5 @@ pub use operation::{Operation, Phrase, Piece, Presence, Slot, SlotMark, Template
 pub use parse::{Portion, parse, parse_whole, summarize, without_controls};
 #[doc(hidden)]
 pub use split::split;
-pub use summary::{Summarized, Summary};
 pub use tool::{CLAUDE_CODE_TOOLS, Tool};
 pub use tools::{ToolPattern, Unbalanced, tokenize};

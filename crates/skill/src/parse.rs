@@ -8,7 +8,6 @@ use crate::manifest::{Description, Keep, Typed, UserOnly, type_tree};
 use crate::paragraph::first_paragraph;
 use crate::repair::{self, Mended};
 use crate::split;
-use crate::summary::Summarized;
 use crate::yaml::{self, Entry, Kind, MAX_BYTES};
 use metier_diagnostic::{Code, Diagnostic, Edit, Span, apply};
 use std::borrow::Cow;
@@ -76,11 +75,11 @@ pub(crate) fn is_harmful(character: char) -> bool {
     character.is_control() && !matches!(character, '\n' | '\r' | '\t')
 }
 
-/// What a listing shows of a SKILL.md, from a portion of it. A beginning that is not enough to judge the file gives
+/// What a listing shows of a SKILL.md, from a portion of it: the manifest lacks the values that are kept as they are
+/// written, since of ten thousand files nobody wants the hooks. A beginning that is not enough to judge the file gives
 /// `None`; the other portions always give an answer.
-pub fn summarize(bytes: &[u8], folder: Option<&str>, portion: Portion) -> Option<Summarized> {
-    let way = Way { folder, portion, keep: Keep::Summary };
-    parse_portion(bytes, way).map(Summarized::from)
+pub fn summarize(bytes: &[u8], folder: Option<&str>, portion: Portion) -> Option<Parsed> {
+    parse_portion(bytes, Way { folder, portion, keep: Keep::Summary })
 }
 
 /// What a parse has to know beside the bytes.

@@ -29,7 +29,7 @@ pub(crate) struct Typed {
 pub(crate) enum Keep {
     /// All of it.
     Everything,
-    /// What a [`Summary`](crate::Summary) has; values that are kept as they are written are left out.
+    /// What a listing shows; values that are kept as they are written are left out.
     Summary,
 }
 

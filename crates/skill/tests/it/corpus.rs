@@ -2,12 +2,12 @@
 //!
 //! The corpus is no part of the project (see `../shared/README.md`), so without it these tests only say so.
 
-use crate::invariant::judging_answers;
+use crate::invariant::{judging_answers, listed};
 use crate::summary::summary;
 use metier_diagnostic::Severity;
 use metier_skill::profile::{FileView, Meaning, Profile, judge};
 use metier_skill::yaml::{self, parse_fully, parse_plainly};
-use metier_skill::{Portion, Summarized, parse, summarize};
+use metier_skill::{Portion, parse, summarize};
 use std::path::{Path, PathBuf};
 
 /// What discovery reads of a file at first.
@@ -114,10 +114,10 @@ fn the_beginning_of_a_file_is_judged_as_the_whole_or_not_at_all() {
             let head = &file.bytes[..length.min(file.bytes.len())];
             let folder = Some(&*file.folder);
             let Some(beginning) = summarize(head, folder, Portion::Beginning) else { continue };
-            let whole = Summarized::from(parse(&file.bytes, folder));
-            assert_eq!(beginning, whole, "{}", file.path.display());
+            let whole = listed(parse(&file.bytes, folder));
+            assert_eq!(listed(beginning), whole, "{}", file.path.display());
             assert_eq!(
-                summarize(&file.bytes, folder, Portion::Whole),
+                summarize(&file.bytes, folder, Portion::Whole).map(listed),
                 Some(whole),
                 "{}",
                 file.path.display()
