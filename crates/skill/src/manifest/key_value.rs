@@ -1,6 +1,7 @@
 //! What a skill says under a key, for those who treat all keys alike.
 
-use super::{Argument, Context, Requires, Spanned};
+use super::{Argument, Context, Description, Requires, Spanned, UserOnly};
+use crate::name::SkillName;
 use crate::tools::ToolPattern;
 use crate::yaml::Value;
 use serde::{Serialize, Serializer};
@@ -38,60 +39,35 @@ pub(super) trait KeyField {
     fn key_value(&self) -> Option<KeyValue<'_>>;
 }
 
-impl KeyField for Option<Spanned<String>> {
-    fn key_value(&self) -> Option<KeyValue<'_>> {
-        self.as_ref().map(|text| KeyValue::Text(&text.value))
-    }
+/// One line for each type of field.
+macro_rules! key_fields {
+    ($($type:ty: $field:ident => $value:expr;)+) => {
+        $(impl KeyField for $type {
+            fn key_value(&self) -> Option<KeyValue<'_>> {
+                let $field = self;
+                $value
+            }
+        })+
+    };
 }
 
-impl KeyField for Option<Spanned<NonZeroU32>> {
-    fn key_value(&self) -> Option<KeyValue<'_>> {
-        self.as_ref().map(|number| KeyValue::Number(number.value))
-    }
-}
-
-impl KeyField for Option<bool> {
-    fn key_value(&self) -> Option<KeyValue<'_>> {
-        self.map(KeyValue::Boolean)
-    }
-}
-
-impl KeyField for Vec<String> {
-    fn key_value(&self) -> Option<KeyValue<'_>> {
-        (!self.is_empty()).then_some(KeyValue::Texts(self))
-    }
-}
-
-impl KeyField for Option<Spanned<Vec<ToolPattern>>> {
-    fn key_value(&self) -> Option<KeyValue<'_>> {
-        self.as_ref().map(KeyValue::Tools)
-    }
-}
-
-impl KeyField for Vec<Argument> {
-    fn key_value(&self) -> Option<KeyValue<'_>> {
-        (!self.is_empty()).then_some(KeyValue::Arguments(self))
-    }
-}
-
-impl KeyField for Context {
-    fn key_value(&self) -> Option<KeyValue<'_>> {
-        match self {
-            Self::Inline => None,
-            Self::Fork => Some(KeyValue::Text("fork")),
-            Self::Note(note) => Some(KeyValue::Text(note)),
-        }
-    }
-}
-
-impl KeyField for Option<Requires> {
-    fn key_value(&self) -> Option<KeyValue<'_>> {
-        self.as_ref().map(KeyValue::Requires)
-    }
-}
-
-impl KeyField for Option<Value> {
-    fn key_value(&self) -> Option<KeyValue<'_>> {
-        self.as_ref().map(KeyValue::Written)
-    }
+key_fields! {
+    SkillName: name => Some(KeyValue::Text(name.as_str()));
+    Description: description => Some(KeyValue::Text(description.text()));
+    // Whether the user can start it, which holds unless something else is written.
+    bool: is_allowed => (!is_allowed).then_some(KeyValue::Boolean(false));
+    Option<UserOnly>: why => (*why == Some(UserOnly::Declared)).then_some(KeyValue::Boolean(true));
+    Option<bool>: is_so => is_so.map(KeyValue::Boolean);
+    Option<Spanned<String>>: text => text.as_ref().map(|text| KeyValue::Text(&text.value));
+    Option<Spanned<NonZeroU32>>: number => number.as_ref().map(|number| KeyValue::Number(number.value));
+    Vec<String>: texts => (!texts.is_empty()).then_some(KeyValue::Texts(texts));
+    Option<Spanned<Vec<ToolPattern>>>: tools => tools.as_ref().map(KeyValue::Tools);
+    Vec<Argument>: arguments => (!arguments.is_empty()).then_some(KeyValue::Arguments(arguments));
+    Context: context => match context {
+        Context::Inline => None,
+        Context::Fork => Some(KeyValue::Text("fork")),
+        Context::Note(note) => Some(KeyValue::Text(note)),
+    };
+    Option<Requires>: requires => requires.as_ref().map(KeyValue::Requires);
+    Option<Value>: written => written.as_ref().map(KeyValue::Written);
 }

@@ -1,6 +1,6 @@
 //! From a tree to a manifest: which key means what.
 
-use super::key::{ManifestKey, ReadKey, is_known_key};
+use super::key::{ManifestKey, is_known_key};
 use super::placeholder::is_placeholder;
 use super::reading::Reading;
 use super::value::{as_written, plain_text, shorten};
@@ -45,7 +45,7 @@ pub(crate) fn type_tree(entries: Vec<Entry<'_>>, source: &str, folder: Option<&s
                 typing.repeated(&entry, first.of(source));
             } else {
                 seen[at] = Some(entry.key_span);
-                typing.known(ManifestKey::ALL[at].read, entry);
+                (ManifestKey::ALL[at].read)(&mut typing, entry);
             }
         } else if unknown.contains(&entry.key) {
             let first = entry.key.clone();
@@ -67,9 +67,9 @@ pub(super) struct Fields<'a> {
     pub(super) when_to_use: Option<Spanned<String>>,
     pub(super) version: Option<Spanned<String>>,
     pub(super) user_invocable: Option<bool>,
-    pub(super) disable_model_invocation: Option<Spanned<bool>>,
-    pub(super) requires: Option<Requires>,
+    disable_model_invocation: Option<Spanned<bool>>,
     metadata: Option<Node<'a>>,
+    metadata_requires: Option<Requires>,
     pub(super) more: Box<More>,
 }
 
@@ -81,15 +81,10 @@ pub(super) struct Typing<'s, 'a> {
 }
 
 impl<'a> Typing<'_, 'a> {
-    fn known(&mut self, read: ReadKey, entry: Entry<'a>) {
-        match read {
-            ReadKey::Any(read) => read(self, entry.value),
-            ReadKey::Typed(read) => {
-                read(self, &entry.key, &entry.value);
-                if std::mem::take(&mut self.reading.is_misfit) {
-                    self.keep_extra(entry.key, entry.value);
-                }
-            }
+    /// Keeps the key that was just read when its value has another type than the key takes.
+    pub(super) fn keep_misfit(&mut self, entry: Entry<'_>) {
+        if std::mem::take(&mut self.reading.is_misfit) {
+            self.keep_extra(entry.key, entry.value);
         }
     }
 
@@ -139,7 +134,7 @@ impl<'a> Typing<'_, 'a> {
         self.refused = true;
     }
 
-    pub(super) fn name(&mut self, node: Node<'a>) {
+    pub(super) fn name(&mut self, Entry { value: node, .. }: Entry<'a>) {
         if node.is_null() {
             return;
         }
@@ -157,7 +152,9 @@ impl<'a> Typing<'_, 'a> {
         }
     }
 
-    pub(super) fn description(&mut self, node: &Node<'_>) {
+    #[expect(clippy::needless_pass_by_value, reason = "the table of keys gives every reader the whole entry")]
+    pub(super) fn description(&mut self, entry: Entry<'_>) {
+        let node = &entry.value;
         if node.text().is_some() {
             self.fields.description = self.reading.text("description", node);
             return;
@@ -178,7 +175,7 @@ impl<'a> Typing<'_, 'a> {
         self.refuse(&code::TEMPLATE_PLACEHOLDER, span, message, help);
     }
 
-    pub(super) fn compatibility(&mut self, node: Node<'_>) {
+    pub(super) fn compatibility(&mut self, Entry { value: node, .. }: Entry<'_>) {
         let span = node.span;
         let text = match &node.kind {
             _ if node.is_null() => return,
@@ -203,7 +200,7 @@ impl<'a> Typing<'_, 'a> {
         self.fields.more.compatibility_raw = self.kept(node);
     }
 
-    pub(super) fn metadata(&mut self, node: Node<'a>) {
+    pub(super) fn metadata(&mut self, Entry { value: node, .. }: Entry<'a>) {
         if node.is_null() {
             return;
         }
@@ -211,7 +208,7 @@ impl<'a> Typing<'_, 'a> {
             self.reading.wrong_type("metadata", &node, "a mapping");
         }
         if let Some(requires) = node.get("openclaw").and_then(|claw| claw.get("requires")) {
-            self.fields.more.requires = self.reading.requires("metadata.openclaw.requires", requires);
+            self.fields.metadata_requires = self.reading.requires("metadata.openclaw.requires", requires);
         }
         if let Some(needs) = node.get("metier").and_then(|metier| metier.get("needs")) {
             self.fields.more.needs = self.reading.needs("metadata.metier.needs", needs);
@@ -221,7 +218,7 @@ impl<'a> Typing<'_, 'a> {
         self.reading.is_misfit = false;
     }
 
-    pub(super) fn hooks(&mut self, node: Node<'_>) {
+    pub(super) fn hooks(&mut self, Entry { value: node, .. }: Entry<'_>) {
         if node.is_null() {
             return;
         }
@@ -230,6 +227,13 @@ impl<'a> Typing<'_, 'a> {
             self.reading.is_misfit = false;
         }
         self.fields.more.hooks = self.kept(node);
+    }
+
+    pub(super) fn disable_model_invocation(&mut self, entry: Entry<'_>) {
+        let span = entry.value.span;
+        let value = self.reading.boolean(&entry.key, &entry.value);
+        self.fields.disable_model_invocation = value.map(|value| Spanned { value, span });
+        self.keep_misfit(entry);
     }
 
     fn finish(mut self, folder: Option<&str>, description_at: Span) -> Typed {
@@ -246,8 +250,9 @@ impl<'a> Typing<'_, 'a> {
             }
             self.fields.more.metadata = self.kept(metadata);
         }
-        if let Some(requires) = self.fields.requires.take() {
-            self.fields.more.requires = Some(requires);
+        // The key of its own counts first, whichever is written first.
+        if self.fields.more.requires.is_none() {
+            self.fields.more.requires = self.fields.metadata_requires.take();
         }
         let written = self.fields.name.take();
         let named = if self.refused { None } else { self.settle_name(written.as_ref(), folder) };
