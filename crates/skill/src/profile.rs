@@ -48,7 +48,7 @@ use crate::yaml::Entry;
 use opinion::{Bench, Refusal};
 use std::fmt;
 
-pub use verdict::{Fate, KeyVerdict, Loads, Meaning, Remark, Verdict};
+pub use verdict::{Fate, Loads, Meaning, Remark, Verdict};
 
 /// A client whose opinion can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

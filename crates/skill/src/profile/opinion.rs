@@ -1,7 +1,7 @@
 //! What a rule thinks of one key, and the bench on which a verdict is put together.
 
 use super::fence::Reading;
-use super::verdict::{Fate, KeyVerdict, Loads, Remark, Verdict};
+use super::verdict::{Fate, Loads, Remark, Verdict};
 use super::{FileView, Profile};
 use crate::code;
 use crate::yaml::Entry;
@@ -75,8 +75,7 @@ pub(super) type Refusal = (Span, Opinion);
 /// A verdict in the making.
 pub(super) struct Bench {
     profile: Profile,
-    keys: Vec<KeyVerdict>,
-    notes: Vec<Remark>,
+    remarks: Vec<Remark>,
     /// What a refusal costs, unless the folder is merely passed over.
     cost: Loads,
     is_passed_over: bool,
@@ -85,7 +84,7 @@ pub(super) struct Bench {
 impl Bench {
     /// An empty verdict of a client that leaves out what it cannot load.
     pub(super) fn new(profile: Profile) -> Self {
-        Self { profile, keys: Vec::new(), notes: Vec::new(), cost: Loads::No, is_passed_over: false }
+        Self { profile, remarks: Vec::new(), cost: Loads::No, is_passed_over: false }
     }
 
     /// Makes it the verdict of a client where one bad skill stops all of them.
@@ -100,19 +99,16 @@ impl Bench {
 
     /// The same for a key that is in no tree.
     pub(super) fn named_key(&mut self, key: &str, span: Span, opinion: Opinion) {
-        self.keys.push(KeyVerdict {
-            key: key.to_owned(),
-            span: opinion.at.unwrap_or(span),
-            fate: opinion.fate,
-            reason: opinion.reason,
-            help: opinion.help,
-        });
+        self.add(Some(key.to_owned()), span, opinion);
     }
 
     /// Adds something about the file as a whole.
     pub(super) fn note(&mut self, span: Span, opinion: Opinion) {
-        let Opinion { fate, reason, help, at } = opinion;
-        self.notes.push(Remark { span: at.unwrap_or(span), fate, reason: reason.unwrap_or_default(), help });
+        self.add(None, span, opinion);
+    }
+
+    fn add(&mut self, key: Option<String>, span: Span, Opinion { fate, reason, help, at }: Opinion) {
+        self.remarks.push(Remark { key, span: at.unwrap_or(span), fate, reason, help });
     }
 
     /// Adds that the folder is not looked into at all, which costs nobody else anything.
@@ -165,12 +161,13 @@ impl Bench {
 
     /// The verdict.
     pub(super) fn verdict(self) -> Verdict {
-        let fates = self.keys.iter().map(|key| key.fate).chain(self.notes.iter().map(|note| note.fate));
-        let loads = match fates.max() {
+        let mut remarks = self.remarks;
+        remarks.sort_by_key(|remark| remark.key.is_none());
+        let loads = match remarks.iter().map(|remark| remark.fate).max() {
             Some(Fate::Refused) if self.is_passed_over => Loads::No,
             Some(Fate::Refused) => self.cost,
             _ => Loads::Yes,
         };
-        Verdict { profile: self.profile, loads, keys: self.keys, notes: self.notes }
+        Verdict { profile: self.profile, loads, remarks }
     }
 }

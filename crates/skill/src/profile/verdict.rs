@@ -13,10 +13,9 @@ pub struct Verdict {
     pub profile: Profile,
     /// Whether the skill loads there.
     pub loads: Loads,
-    /// What becomes of each key, in the order of the file. Empty where the client cannot read the frontmatter.
-    pub keys: Vec<KeyVerdict>,
-    /// What there is to say about the file as a whole.
-    pub notes: Vec<Remark>,
+    /// What becomes of each key, in the order of the file, and behind them what there is to say about the file as a whole.
+    /// No keys where the client cannot read the frontmatter.
+    pub remarks: Vec<Remark>,
 }
 
 /// Whether a skill loads.
@@ -54,30 +53,17 @@ pub enum Fate {
     Refused,
 }
 
-/// What becomes of one key.
+/// What becomes of one key, or of the file as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyVerdict {
-    /// The key as written.
-    pub key: String,
+pub struct Remark {
+    /// The key as written; `None` where it is about the file as a whole.
+    pub key: Option<String>,
     /// Where to look: the key, or the part of its value that matters.
     pub span: Span,
     /// What becomes of it.
     pub fate: Fate,
     /// What happens there, as the rest of a sentence that begins with the client.
     pub reason: Option<Cow<'static, str>>,
-    /// What to do about it.
-    pub help: Option<Cow<'static, str>>,
-}
-
-/// Something about the file as a whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remark {
-    /// Where to look.
-    pub span: Span,
-    /// What comes of it.
-    pub fate: Fate,
-    /// What happens there.
-    pub reason: Cow<'static, str>,
     /// What to do about it.
     pub help: Option<Cow<'static, str>>,
 }
@@ -112,9 +98,9 @@ impl Meaning {
 impl Verdict {
     /// Whether the skill means the same there.
     pub fn meaning(&self) -> Meaning {
-        let keys = self.keys.iter().filter(|key| key.fate != Fate::Ignored || key.reason.is_some());
-        let worst = keys.map(|key| key.fate).chain(self.notes.iter().map(|note| note.fate)).max();
-        match worst {
+        let felt =
+            self.remarks.iter().filter(|remark| remark.fate != Fate::Ignored || remark.reason.is_some());
+        match felt.map(|remark| remark.fate).max() {
             _ if !self.loads.is_yes() => Meaning::Different,
             Some(Fate::Changed | Fate::Refused) => Meaning::Different,
             Some(Fate::Ignored) => Meaning::Partly,
@@ -123,20 +109,8 @@ impl Verdict {
     }
 
     /// The verdict on a key, the first one where it is repeated.
-    pub fn key(&self, key: &str) -> Option<&KeyVerdict> {
-        self.keys.iter().find(|verdict| verdict.key == key)
-    }
-
-    /// Why it does not load, in the order of the file.
-    pub fn refusals(&self) -> Vec<&str> {
-        let keys = self.keys.iter().filter(|key| key.fate == Fate::Refused);
-        let notes = self.notes.iter().filter(|note| note.fate == Fate::Refused);
-        let mut all: Vec<(Span, &str)> = keys
-            .map(|key| (key.span, key.reason.as_deref().unwrap_or_default()))
-            .chain(notes.map(|note| (note.span, &*note.reason)))
-            .collect();
-        all.sort_by_key(|(span, _)| span.start);
-        all.into_iter().map(|(_, reason)| reason).collect()
+    pub fn key(&self, key: &str) -> Option<&Remark> {
+        self.remarks.iter().find(|remark| remark.key.as_deref() == Some(key))
     }
 
     /// The verdict as diagnostics of `source`, the text that was judged. There are none for metier itself, since
@@ -146,43 +120,25 @@ impl Verdict {
         if self.profile == Profile::Metier {
             return Vec::new();
         }
-        for key in &self.keys {
-            let Some(reason) = key.reason.as_deref() else { continue };
-            self.report(&mut findings, source, (key.span, key.fate), reason, key.help.as_deref());
-        }
-        for note in &self.notes {
-            self.report(&mut findings, source, (note.span, note.fate), &note.reason, note.help.as_deref());
+        for remark in &self.remarks {
+            let Some(reason) = &remark.reason else { continue };
+            let code = match remark.fate {
+                Fate::Same => &code::WORTH_KNOWING_THERE,
+                Fate::Ignored => &code::IGNORED_THERE,
+                Fate::Changed => &code::MEANS_SOMETHING_ELSE_THERE,
+                Fate::Refused => &code::NOT_LOADED_THERE,
+            };
+            findings.add(|| {
+                let mut found = Diagnostic::new(code, format!("{}: {reason}", self.profile.title()));
+                if let Some(help) = &remark.help {
+                    found = found.help(help.clone());
+                }
+                if remark.fate == Fate::Refused && self.loads == Loads::NoAndOthers {
+                    found = found.note("the skills beside it do not load there either while it is like this");
+                }
+                found.at(remark.span, source)
+            });
         }
         findings.into_diagnostics(source)
-    }
-
-    fn report(
-        &self,
-        findings: &mut Findings,
-        source: &str,
-        (span, fate): (Span, Fate),
-        reason: &str,
-        help: Option<&str>,
-    ) {
-        let code = match fate {
-            Fate::Same => &code::WORTH_KNOWING_THERE,
-            Fate::Ignored => &code::IGNORED_THERE,
-            Fate::Changed => &code::MEANS_SOMETHING_ELSE_THERE,
-            Fate::Refused => &code::NOT_LOADED_THERE,
-        };
-        findings.add(|| {
-            let found = Diagnostic::new(code, format!("{}: {reason}", self.profile.title()));
-            let found = match help {
-                Some(help) => found.help(help),
-                None => found,
-            };
-            let found = match (fate, self.loads) {
-                (Fate::Refused, Loads::NoAndOthers) => {
-                    found.note("the skills beside it do not load there either while it is like this")
-                }
-                _ => found,
-            };
-            found.at(span, source)
-        });
     }
 }

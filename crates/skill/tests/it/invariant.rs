@@ -226,13 +226,14 @@ fn meaning(node: &Node<'_>) -> String {
 
 /// Every client has an opinion on every file: its places are in the text, and what does not load says why.
 pub(crate) fn judging_answers(bytes: &[u8], folder: Option<&str>) {
-    use metier_skill::profile::{FileView, Profile, judge};
+    use metier_skill::profile::{Fate, FileView, Profile, judge};
     let source = String::from_utf8_lossy(bytes);
     let parsed = metier_skill::parse(bytes, folder);
     for profile in Profile::ALL {
         let verdict = judge(*profile, &FileView::new(&source, &parsed, folder));
-        assert_eq!(verdict.loads.is_yes(), verdict.refusals().is_empty(), "{profile}");
-        assert!(verdict.refusals().iter().all(|reason| !reason.is_empty()), "{profile}");
+        let refusals = || verdict.remarks.iter().filter(|remark| remark.fate == Fate::Refused);
+        assert_eq!(verdict.loads.is_yes(), refusals().count() == 0, "{profile}");
+        assert!(refusals().all(|remark| !remark.reason.as_deref().unwrap_or("").is_empty()), "{profile}");
         for found in verdict.diagnostics(&source) {
             let span = found.place.expect("every diagnostic has a place").span;
             assert!(source.get(span.range()).is_some(), "{profile}: {span:?} of {}", found.message);

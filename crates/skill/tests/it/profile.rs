@@ -26,13 +26,12 @@ fn word(fate: Fate) -> &'static str {
 
 fn shown(verdict: &Verdict) -> String {
     let mut out = format!("{} {}", verdict.loads.word(), verdict.meaning().word());
-    for key in &verdict.keys {
-        if key.fate > Fate::Ignored || (key.fate == Fate::Ignored && key.reason.is_some()) {
-            out.push_str(&format!(" {}:{}", key.key, word(key.fate)));
+    for remark in &verdict.remarks {
+        let is_lost = remark.fate == Fate::Ignored && remark.reason.is_some();
+        if remark.key.is_none() || remark.fate > Fate::Ignored || is_lost {
+            let key = remark.key.as_deref().unwrap_or("file");
+            out.push_str(&format!(" {key}:{}", word(remark.fate)));
         }
-    }
-    for note in &verdict.notes {
-        out.push_str(&format!(" file:{}", word(note.fate)));
     }
     out
 }

@@ -3,8 +3,8 @@
 use super::judged::{Judged, Outcome};
 use crate::output::{Output, Tone};
 use anyhow::Result;
-use metier_diagnostic::{Position, Span};
-use metier_skill::profile::{Fate, Loads, Meaning, Profile, Verdict};
+use metier_diagnostic::Position;
+use metier_skill::profile::{Fate, Loads, Meaning, Profile, Remark, Verdict};
 use serde_json::{Value, json};
 
 /// From how many skills on the table counts them instead of naming each.
@@ -30,19 +30,11 @@ impl Judged {
 }
 
 fn opinion(verdict: &Verdict, source: &str) -> Value {
-    let keys = |fate: Fate| {
-        let of = verdict.keys.iter().filter(move |key| key.fate == fate);
-        of.map(|key| key.key.as_str()).collect::<Vec<_>>()
-    };
-    let because = |key: Option<&str>, fate: Fate, reason: &str, span: Span| {
+    let reasons = verdict.remarks.iter().filter_map(|Remark { key, fate, reason, span, .. }| {
         let Position { line, column } = Position::of(source, span.start as usize);
-        json!({ "key": key, "fate": word(fate), "reason": reason, "line": line, "column": column })
-    };
-    let of_keys = verdict
-        .keys
-        .iter()
-        .filter_map(|key| Some(because(Some(&key.key), key.fate, key.reason.as_deref()?, key.span)));
-    let of_file = verdict.notes.iter().map(|note| because(None, note.fate, &note.reason, note.span));
+        let reason = reason.as_ref()?;
+        Some(json!({ "key": key, "fate": word(*fate), "reason": reason, "line": line, "column": column }))
+    });
     let mut opinion = json!({ "client": verdict.profile.name(), "loads": verdict.loads.is_yes() });
     // It keeps the skills beside it from loading.
     if verdict.loads == Loads::NoAndOthers {
@@ -50,10 +42,16 @@ fn opinion(verdict: &Verdict, source: &str) -> Value {
     }
     opinion["same_meaning"] = json!(verdict.meaning().word());
     for fate in [Fate::Ignored, Fate::Changed, Fate::Refused] {
-        opinion[word(fate)] = json!(keys(fate));
+        opinion[word(fate)] = json!(keys_with(verdict, fate));
     }
-    opinion["reasons"] = of_keys.chain(of_file).collect();
+    opinion["reasons"] = reasons.collect();
     opinion
+}
+
+/// The keys of which this becomes, in the order of the file.
+fn keys_with(verdict: &Verdict, fate: Fate) -> Vec<&str> {
+    let of = verdict.remarks.iter().filter(|remark| remark.fate == fate);
+    of.filter_map(|remark| remark.key.as_deref()).collect()
 }
 
 fn word(fate: Fate) -> &'static str {
@@ -103,8 +101,7 @@ fn write_client(verdict: &Verdict, output: &mut Output) -> Result<()> {
     let loads_tone = if verdict.loads.is_yes() { Tone::Good } else { Tone::Bad };
     let mut parts = Vec::new();
     for (fate, word) in [(Fate::Refused, "refused"), (Fate::Changed, "changed"), (Fate::Ignored, "ignored")] {
-        let mut keys: Vec<_> =
-            verdict.keys.iter().filter(|key| key.fate == fate).map(|key| key.key.as_str()).collect();
+        let mut keys = keys_with(verdict, fate);
         keys.dedup();
         if !keys.is_empty() {
             parts.push(format!("{word}: {}", keys.join(", ")));
