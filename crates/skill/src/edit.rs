@@ -6,7 +6,7 @@
 
 use crate::split;
 use crate::yaml::{self, Entry, Kind, Node, Style};
-use metier_diagnostic::{Edit, apply};
+use metier_diagnostic::{Edit, Span, apply};
 use std::fmt;
 
 /// Why a frontmatter cannot be edited.
@@ -165,7 +165,8 @@ fn checked(
         None => text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len(),
     };
     let reads_as_asked = after.entry(key).and_then(|entry| entry.value.text()) == Some(value);
-    let others = |entries: &[Entry<'static>]| -> Vec<(String, String)> {
+    // The places differ before and after.
+    let others = |entries: &[Entry<'static>]| -> Vec<Entry<'static>> {
         let mut first_seen = false;
         let kept = entries.iter().filter(|entry| {
             // Where the key stands again, the first one counts and is changed.
@@ -173,25 +174,16 @@ fn checked(
             first_seen |= entry.key == key;
             !is_edited
         });
-        kept.map(|entry| (entry.key.to_string(), meaning(&entry.value))).collect()
+        let placeless = kept.cloned().map(|mut entry| {
+            entry.key_span = Span::default();
+            entry.value.map_spans(&|_| Span::default());
+            entry
+        });
+        placeless.collect()
     };
     let kept = others(before.map_or(&[], |found| &found.entries)) == others(&after.entries);
     let same_body = source[body(source)..] == result[body(&result)..];
     if reads_as_asked && kept && same_body { Ok(edits) } else { Err(EditError::NotSeparable) }
-}
-
-/// A value without its places, for comparing before and after.
-fn meaning(node: &Node<'_>) -> String {
-    match &node.kind {
-        Kind::Scalar { text, style } => format!("{style:?}{text:?}"),
-        Kind::Sequence(items) => format!("{:?}", items.iter().map(meaning).collect::<Vec<_>>()),
-        Kind::Mapping(entries) => {
-            format!(
-                "{:?}",
-                entries.iter().map(|entry| (&entry.key, meaning(&entry.value))).collect::<Vec<_>>()
-            )
-        }
-    }
 }
 
 #[cfg(test)]

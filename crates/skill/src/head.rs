@@ -1,9 +1,9 @@
 //! The frontmatter of Markdown files that are no skills, such as those that define an agent: the same delimiters, the same repairs,
 //! and a tree instead of a manifest.
 
+use crate::parse::strict_entries;
 use crate::repair::{self, Mended};
-use crate::split;
-use crate::yaml::{self, Kind, MAX_BYTES, Node, Value};
+use crate::yaml::{Kind, Node, Value};
 use metier_diagnostic::{Diagnostic, Span};
 
 /// What stands before the body of a Markdown file.
@@ -19,8 +19,9 @@ pub struct Head {
 
 /// Reads what stands before the body of a Markdown file. Never fails, as [`crate::parse()`] does not.
 pub fn head(text: &str) -> Head {
-    if let Some(head) = exactly(text) {
-        return head;
+    if let Some((entries, split)) = strict_entries(text) {
+        let keys = Node { span: Span::from(split.yaml), kind: Kind::Mapping(entries) };
+        return Head { keys: Some(keys.into_owned()), body: split.body, diagnostics: Vec::new() };
     }
     let (keys, body, diagnostics) = match repair::mend(text) {
         Mended::Frontmatter(found) => {
@@ -34,19 +35,6 @@ pub fn head(text: &str) -> Head {
         Mended::Refused(reason) => (None, 0, vec![*reason]),
     };
     Head { keys, body, diagnostics }
-}
-
-fn exactly(text: &str) -> Option<Head> {
-    let from = split::opening(text.as_bytes())?;
-    let split = split::close(text.as_bytes(), from).filter(|split| split.yaml.len() <= MAX_BYTES)?;
-    let tree = yaml::parse(&text[split.yaml.clone()], split.yaml.start).ok()??;
-    let keys = tree.into_owned();
-    keys.entries()?;
-    Some(Head {
-        keys: Some(Node { span: Span::from(split.yaml), ..keys }),
-        body: split.body,
-        diagnostics: Vec::new(),
-    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::findings::Findings;
 use crate::manifest::{Description, Keep, Typed, UserOnly, type_tree};
 use crate::paragraph::first_paragraph;
 use crate::repair::{self, Mended};
-use crate::split;
+use crate::split::{self, Split};
 use crate::yaml::{self, Entry, Kind, MAX_BYTES};
 use metier_diagnostic::{Code, Diagnostic, Edit, Span, apply};
 use std::borrow::Cow;
@@ -166,12 +166,12 @@ fn parse_exactly(bytes: &[u8], way: Way<'_>) -> Option<Parsed> {
     }
 }
 
-/// The keys of a frontmatter that needs no repair.
-pub(crate) fn strict_entries(text: &str) -> Option<Vec<Entry<'_>>> {
+/// The keys of a frontmatter that needs no repair, and where it stands.
+pub(crate) fn strict_entries(text: &str) -> Option<(Vec<Entry<'_>>, Split)> {
     let from = split::opening(text.as_bytes())?;
     let split = split::close(text.as_bytes(), from).filter(|split| split.yaml.len() <= MAX_BYTES)?;
     match yaml::parse(&text[split.yaml.clone()], split.yaml.start).ok()??.kind {
-        Kind::Mapping(entries) => Some(entries),
+        Kind::Mapping(entries) => Some((entries, split)),
         Kind::Scalar { .. } | Kind::Sequence(_) => None,
     }
 }

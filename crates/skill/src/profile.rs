@@ -151,7 +151,7 @@ impl<'a> FileView<'a> {
 
     /// The keys as metier reads them, after repairs where it needed any.
     fn entries(&self) -> Vec<Entry<'a>> {
-        if let Some(entries) = strict_entries(self.source) {
+        if let Some((entries, _)) = strict_entries(self.source) {
             return entries;
         }
         match repair::mend(self.source) {
