@@ -10,38 +10,6 @@ use std::collections::BTreeSet;
 
 pub(crate) use numbers::Edges;
 
-/// A way of writing a text down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Encoding {
-    /// As it is, in any mixture of upper and lower case; of a value of several lines also each long one.
-    Plain,
-    /// `%2F` and `+`, strict as in a form, sparing as in a path, or every byte, once or twice.
-    Percent,
-    /// Base64, both alphabets, with or without padding, also inside a longer encoded text
-    /// (`user:password`, a value in JSON or in a form).
-    Base64,
-    /// A string of JSON, with `\/`, `\u00e4`, and inside another string of JSON.
-    Json,
-    /// Hexadecimal, also with spaces, colons, `\x` or `0x`.
-    Hex,
-    /// `&amp;`, `&quot;`, `&#39;`.
-    Html,
-    /// `'it'\''s'`, `it\'s`, `"\$x"`, `$'\n'`.
-    Shell,
-    /// What Python's `repr` and Rust's `{:?}` make of it.
-    Repr,
-    /// Base32, also inside a longer encoded text.
-    Base32,
-    /// Back to front.
-    Reversed,
-    /// UTF-16 in both byte orders.
-    Utf16,
-    /// A space between all characters.
-    Spaced,
-    /// A list of decimal numbers, as a buffer is shown.
-    Decimal,
-}
-
 /// One shape of a secret.
 pub(crate) struct Form {
     /// What is looked for.
@@ -56,75 +24,55 @@ impl Form {
     }
 }
 
-impl Encoding {
-    /// All of them, the likeliest first.
-    pub const ALL: &'static [Self] = &[
-        Self::Plain,
-        Self::Percent,
-        Self::Base64,
-        Self::Json,
-        Self::Hex,
-        Self::Html,
-        Self::Shell,
-        Self::Repr,
-        Self::Base32,
-        Self::Reversed,
-        Self::Utf16,
-        Self::Spaced,
-        Self::Decimal,
+/// Every shape of a text that is written down in another way than as it is; some may be the same.
+pub(crate) fn encoded(text: &str) -> Vec<Form> {
+    let bytes = text.as_bytes();
+    let letters: Vec<String> = text.chars().filter(|c| !c.is_whitespace()).map(String::from).collect();
+    let texts = [
+        // `%2F` and `+`, strict as in a form, sparing as in a path, or every byte, once or twice.
+        percent::all(text),
+        // A string of JSON, with `\/`, `\u00e4`, and inside another string of JSON.
+        escaped::json(text),
+        // Hexadecimal, also with spaces, colons, `\x` or `0x`.
+        numbers::hex(bytes),
+        // `&amp;`, `&quot;`, `&#39;`.
+        escaped::html(text),
+        // `'it'\''s'`, `it\'s`, `"\$x"`, `$'\n'`.
+        escaped::shell(text),
+        // What Python's `repr` and Rust's `{:?}` make of it.
+        escaped::repr(text),
+        // A list of decimal numbers, as a buffer is shown.
+        numbers::decimal(bytes),
+        // A space between all characters, and back to front.
+        vec![letters.join(" "), text.chars().rev().collect()],
     ];
-
-    /// Every shape that a text takes in this encoding; some may be the same.
-    pub(crate) fn forms(self, text: &str) -> Vec<Form> {
-        let whole = |texts: Vec<String>| texts.into_iter().map(Form::whole).collect();
-        match self {
-            Self::Plain => whole(plain(text)),
-            Self::Percent => whole(percent::all(text)),
-            // What is encoded is often a document: a value in JSON, in a form.
-            Self::Base64 => [text.to_owned(), percent::strict(text)]
-                .into_iter()
-                .chain(escaped::json_usual(text))
-                .collect::<BTreeSet<String>>()
-                .iter()
-                .flat_map(|text| numbers::base64(text.as_bytes()))
-                .collect(),
-            Self::Json => whole(escaped::json(text)),
-            Self::Hex => whole(numbers::hex(text.as_bytes())),
-            Self::Html => whole(escaped::html(text)),
-            Self::Shell => whole(escaped::shell(text)),
-            Self::Repr => whole(escaped::repr(text)),
-            Self::Base32 => numbers::base32(text.as_bytes()),
-            Self::Reversed => vec![
-                Form::whole(text.chars().rev().collect::<String>()),
-                Form::whole(text.bytes().rev().collect::<Vec<u8>>()),
-            ],
-            Self::Utf16 => {
-                let units = || text.encode_utf16();
-                vec![
-                    Form::whole(units().flat_map(u16::to_le_bytes).collect::<Vec<u8>>()),
-                    Form::whole(units().flat_map(u16::to_be_bytes).collect::<Vec<u8>>()),
-                ]
-            }
-            Self::Spaced => {
-                let letters: Vec<String> =
-                    text.chars().filter(|c| !c.is_whitespace()).map(String::from).collect();
-                vec![Form::whole(letters.join(" "))]
-            }
-            Self::Decimal => whole(numbers::decimal(text.as_bytes())),
-        }
-    }
+    let others: [Vec<u8>; 3] = [
+        bytes.iter().rev().copied().collect(),
+        // UTF-16 in both byte orders.
+        text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+        text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+    ];
+    // Base64, both alphabets, with or without padding, also inside a longer encoded text (`user:password`). What is encoded is
+    // often a document: a value in JSON, in a form.
+    let mut documents = BTreeSet::from([text.to_owned(), percent::strict(text)]);
+    documents.extend(escaped::json_usual(text));
+    let whole = texts.into_iter().flatten().map(Form::whole).chain(others.into_iter().map(Form::whole));
+    let base64 = documents.iter().flat_map(|text| numbers::base64(text.as_bytes()));
+    // Base32, also inside a longer encoded text.
+    whole.chain(base64).chain(numbers::base32(bytes)).collect()
 }
 
 /// A line of a longer value that is looked for by itself, because programs read and print line by line. Shorter ones are
 /// brackets, headings and ordinary words.
 const LONG_LINE: usize = 16;
 
-fn plain(text: &str) -> Vec<String> {
+/// A text as it is; of a value of several lines also each long one.
+pub(crate) fn plain(text: &str) -> Vec<Form> {
     // ASCII is searched without regard to case; letters beyond it have their own.
     let mut forms = vec![text.to_owned(), text.to_uppercase(), text.to_lowercase()];
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     if lines.len() > 1 {
         forms.extend(lines.iter().filter(|line| line.len() >= LONG_LINE).map(|line| (*line).to_owned()));
     }
-    forms
+    forms.into_iter().map(Form::whole).collect()
 }

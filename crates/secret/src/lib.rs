@@ -2,7 +2,7 @@
 //!
 //! - [`SecretName`] is an environment variable, [`Secret`] its value, [`Owner`] the one skill that gets it.
 //! - [`Vault`] keeps them: the system's keyring where there is one, else a file that only the user can read.
-//! - [`Redactor`] takes them out of everything that is shown, kept or sent, in every [`Encoding`] in which values turn up
+//! - [`Redactor`] takes them out of everything that is shown, kept or sent, in every encoding in which values turn up
 //!   by accident, also when they come in several writes.
 //!
 //! What this crate is not: it gives nothing to a process and decides nothing. Whoever runs a skill asks the gate, then the
@@ -35,7 +35,6 @@ mod secret;
 mod secret_name;
 mod vault;
 
-pub use encoding::Encoding;
 pub use keyring::KeyringError;
 pub use owner::Owner;
 pub use redactor::{RedactedStream, Redactor, RedactorError};

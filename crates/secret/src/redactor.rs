@@ -15,8 +15,8 @@ use scan::Scan;
 
 /// Takes a set of secrets out of whatever is shown, kept or sent: in place of each stands `[secret NAME]`.
 ///
-/// It finds every [`Encoding`](crate::Encoding) of each secret, also across line ends and, with [`Redactor::stream`],
-/// across writes. Copies share what they look for. Without secrets it costs nothing and copies nothing.
+/// It finds each secret as it is and in every encoding in which values turn up by accident, also across line ends and, with
+/// [`Redactor::stream`], across writes. Copies share what they look for. Without secrets it costs nothing and copies nothing.
 ///
 /// ```
 /// use metier_secret::{Redactor, Secret};

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::encoding::Form;
-use crate::{Encoding, Secret};
+use crate::Secret;
+use crate::encoding::{Form, encoded, plain};
 
 /// How many bytes of a word have to be there before a line end may be in the middle of it. With fewer, every line that ends
 /// with the first letter of a secret would be held back until the next one comes.
@@ -31,11 +31,11 @@ const BESIDE_EDGE: usize = 8;
 /// All words for one secret, each once, in a fixed order.
 pub(super) fn patterns(secret: &Secret) -> BTreeSet<Vec<u8>> {
     let mut words = BTreeSet::new();
-    for encoding in Encoding::ALL {
-        for form in encoding.forms(secret.expose()) {
-            let shortest = if *encoding == Encoding::Plain { crate::secret::MIN_SECRET } else { MIN_WORD };
-            add(&form, shortest, &mut words);
-        }
+    for form in plain(secret.expose()) {
+        add(&form, crate::secret::MIN_SECRET, &mut words);
+    }
+    for form in encoded(secret.expose()) {
+        add(&form, MIN_WORD, &mut words);
     }
     words
 }
