@@ -26,34 +26,14 @@ const TRIES: usize = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// What should be at a path.
-#[derive(Clone, Copy)]
-enum Wanted {
-    Folder,
-    File,
+struct Wanted {
+    word: &'static str,
+    kind: FileType,
+    mode: u32,
 }
 
-impl Wanted {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Folder => "folder",
-            Self::File => "file",
-        }
-    }
-
-    const fn kind(self) -> FileType {
-        match self {
-            Self::Folder => FileType::Directory,
-            Self::File => FileType::RegularFile,
-        }
-    }
-
-    const fn mode(self) -> u32 {
-        match self {
-            Self::Folder => 0o700,
-            Self::File => 0o600,
-        }
-    }
-}
+const FOLDER: Wanted = Wanted { word: "folder", kind: FileType::Directory, mode: 0o700 };
+const FILE: Wanted = Wanted { word: "file", kind: FileType::RegularFile, mode: 0o600 };
 
 /// A folder that belongs to the user and is closed to everybody else.
 pub(super) struct PrivateFolder {
@@ -64,7 +44,7 @@ pub(super) struct PrivateFolder {
 impl PrivateFolder {
     /// The folder, or `None` where nothing is.
     pub(super) fn open(path: &Path) -> Result<Option<Self>, VaultError> {
-        let Some(handle) = open(CWD, path, path, Wanted::Folder)? else { return Ok(None) };
+        let Some(handle) = open(CWD, path, path, &FOLDER)? else { return Ok(None) };
         Ok(Some(Self { path: path.to_owned(), handle }))
     }
 
@@ -84,7 +64,7 @@ impl PrivateFolder {
     /// All of a file, or `None` where nothing is.
     pub(super) fn read(&self, name: &str, limit: u64) -> Result<Option<Zeroizing<Vec<u8>>>, VaultError> {
         let path = self.path.join(name);
-        let Some(handle) = open(&self.handle, Path::new(name), &path, Wanted::File)? else { return Ok(None) };
+        let Some(handle) = open(&self.handle, Path::new(name), &path, &FILE)? else { return Ok(None) };
         let file = File::from(handle);
         let size = file.metadata().map_err(|source| io_failed(&path, source))?.len();
         // Room for all of it at once: a buffer that grows leaves copies behind that nobody overwrites.
@@ -117,18 +97,18 @@ impl PrivateFolder {
     }
 }
 
-fn open(from: impl AsFd, name: &Path, path: &Path, wanted: Wanted) -> Result<Option<OwnedFd>, VaultError> {
+fn open(from: impl AsFd, name: &Path, path: &Path, wanted: &Wanted) -> Result<Option<OwnedFd>, VaultError> {
     let handle = match retry_on_intr(|| openat(&from, name, FLAGS, Mode::empty())) {
         Ok(handle) => handle,
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
-        Err(Errno::LOOP) => return Err(VaultError::Link { path: path.to_owned(), what: wanted.word() }),
+        Err(Errno::LOOP) => return Err(VaultError::Link { path: path.to_owned(), what: wanted.word }),
         // A socket cannot be opened at all.
-        Err(Errno::NXIO) => return Err(VaultError::NotA { path: path.to_owned(), what: wanted.word() }),
+        Err(Errno::NXIO) => return Err(VaultError::NotA { path: path.to_owned(), what: wanted.word }),
         Err(error) => return Err(failed(path, "read", error)),
     };
     let stat = fstat(&handle).map_err(|error| failed(path, "read", error))?;
-    if FileType::from_raw_mode(stat.st_mode) != wanted.kind() {
-        return Err(VaultError::NotA { path: path.to_owned(), what: wanted.word() });
+    if FileType::from_raw_mode(stat.st_mode) != wanted.kind {
+        return Err(VaultError::NotA { path: path.to_owned(), what: wanted.word });
     }
     if stat.st_uid != rustix::process::geteuid().as_raw() {
         return Err(VaultError::AnotherOwner { path: path.to_owned() });
@@ -137,7 +117,7 @@ fn open(from: impl AsFd, name: &Path, path: &Path, wanted: Wanted) -> Result<Opt
     if mode.intersects(Mode::RWXG | Mode::RWXO) {
         #[allow(clippy::useless_conversion, reason = "not on every system")]
         let mode = u32::from(mode.as_raw_mode()) & 0o7777;
-        return Err(VaultError::OpenToOthers { path: path.to_owned(), mode, remedy: wanted.mode() });
+        return Err(VaultError::OpenToOthers { path: path.to_owned(), mode, remedy: wanted.mode });
     }
     Ok(Some(handle))
 }
