@@ -57,7 +57,6 @@ mod fault;
 pub mod head;
 pub mod hello;
 mod outside;
-#[cfg_attr(not(target_os = "linux"), path = "no_pipe.rs")]
 mod pipe;
 mod proxy;
 mod questions;

@@ -2,16 +2,15 @@
 
 use std::os::unix::net::UnixStream;
 
+use rustix::io::Errno;
+use rustix::net::sockopt::socket_peercred;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+
 use super::KeyringError;
 use super::address::Address;
 
 /// Connects, if the bus is this user's.
-#[cfg(target_os = "linux")]
 pub(super) fn dial(address: &Address) -> Result<UnixStream, KeyringError> {
-    use rustix::io::Errno;
-    use rustix::net::sockopt::socket_peercred;
-    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
-
     let lost = |error: Errno| KeyringError::Lost { reason: std::io::Error::from(error).to_string() };
     let place = match address {
         Address::Path(path) => SocketAddrUnix::new(path.as_slice()),
@@ -38,10 +37,4 @@ pub(super) fn dial(address: &Address) -> Result<UnixStream, KeyringError> {
     let stream = UnixStream::from(socket);
     stream.set_nonblocking(false).map_err(|error| KeyringError::Lost { reason: error.to_string() })?;
     Ok(stream)
-}
-
-/// Other systems have keyrings of their own, which are spoken to in another way.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn dial(_: &Address) -> Result<UnixStream, KeyringError> {
-    Err(KeyringError::Absent)
 }
