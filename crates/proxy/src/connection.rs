@@ -1,13 +1,13 @@
 //! One connection, from its first byte to its end.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::time::Instant;
 
 use metier_policy::Host;
 
 use crate::body::Body;
 use crate::client::{Client, Lost};
-use crate::event::{Carried, Event, Refusal, Trouble};
+use crate::event::{Carried, Event, Refusal};
 use crate::fault::Fault;
 use crate::head::{MAX_HEAD, Request, end_of_head};
 use crate::proxy::Shared;
@@ -85,18 +85,7 @@ impl Connection<'_> {
         };
         let way = if matches!(request, Request::Tunnel(_)) { Way::Tunnel } else { Way::Http };
         let contact = self.contact(way, request.target());
-        let server = match reach(self.shared, seat, &contact, &self.client.stream) {
-            Ok((server, address)) => self.passed(&contact, server, address),
-            Err(Unreached::Refused(refusal)) => {
-                let answer = reply::refusal(&contact, &refusal);
-                return self.refused(contact, refusal, &answer);
-            }
-            Err(Unreached::Failed(trouble)) => {
-                let answer = reply::trouble(&contact, &trouble);
-                return self.failed(contact, trouble, &answer);
-            }
-            Err(Unreached::Gone) => return,
-        };
+        let Some(server) = self.reach(seat, &contact) else { return };
         match request {
             Request::Tunnel(_) => self.tunnel(contact, &server, reply::TUNNEL_STANDS),
             Request::Plain { head, framing, .. } => {
@@ -140,17 +129,8 @@ impl Connection<'_> {
             Err(Unheard::Lost) => return,
         };
         let contact = self.contact(Way::Socks, &target);
-        match reach(self.shared, seat, &contact, &self.client.stream) {
-            Ok((server, address)) => {
-                let server = self.passed(&contact, server, address);
-                self.tunnel(contact, &server, &Reply::Done.bytes());
-            }
-            Err(Unreached::Refused(refusal)) => self.refused(contact, refusal, &Reply::Forbidden.bytes()),
-            Err(Unreached::Failed(trouble)) => {
-                let answer = reply::socks(&trouble).bytes();
-                self.failed(contact, trouble, &answer);
-            }
-            Err(Unreached::Gone) => {}
+        if let Some(server) = self.reach(seat, &contact) {
+            self.tunnel(contact, &server, &Reply::Done.bytes());
         }
     }
 
@@ -178,18 +158,32 @@ impl Connection<'_> {
         Contact { number: self.number, way, host: target.host.clone(), port: target.port }
     }
 
-    fn passed(&self, contact: &Contact, server: TcpStream, address: SocketAddr) -> TcpStream {
-        self.shared.tell(&Event::Passed { contact: contact.clone(), address });
-        server
+    /// Connects to the host, or says in the program's language why not.
+    fn reach(&self, seat: &mut Seat, contact: &Contact) -> Option<TcpStream> {
+        let is_socks = contact.way == Way::Socks;
+        match reach(self.shared, seat, contact, &self.client.stream) {
+            Ok((server, address)) => {
+                self.shared.tell(&Event::Passed { contact: contact.clone(), address });
+                return Some(server);
+            }
+            Err(Unreached::Refused(refusal)) => {
+                let forbidden = || Reply::Forbidden.bytes().to_vec();
+                let answer = if is_socks { forbidden() } else { reply::refusal(contact, &refusal) };
+                self.refused(contact.clone(), refusal, &answer);
+            }
+            Err(Unreached::Failed(trouble)) => {
+                let socks = || reply::socks(&trouble).bytes().to_vec();
+                let answer = if is_socks { socks() } else { reply::trouble(contact, &trouble) };
+                self.shared.tell(&Event::Failed { contact: contact.clone(), trouble });
+                self.client.part(&answer);
+            }
+            Err(Unreached::Gone) => {}
+        }
+        None
     }
 
     fn refused(&self, contact: Contact, refusal: Refusal, answer: &[u8]) {
         self.shared.tell(&Event::Refused { contact, refusal });
-        self.client.part(answer);
-    }
-
-    fn failed(&self, contact: Contact, trouble: Trouble, answer: &[u8]) {
-        self.shared.tell(&Event::Failed { contact, trouble });
         self.client.part(answer);
     }
 

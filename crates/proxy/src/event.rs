@@ -58,9 +58,10 @@ pub enum Event {
 }
 
 /// Why a contact is refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The warden said no.
+    #[error("{reason}")]
     NotAllowed {
         /// Why.
         reason: String,
@@ -68,6 +69,7 @@ pub enum Refusal {
         remedy: Option<String>,
     },
     /// The host leads to an address that is not the open internet.
+    #[error("it leads to {address}, {special}")]
     SpecialAddress {
         /// What kind.
         special: Special,
@@ -75,21 +77,27 @@ pub enum Refusal {
         address: IpAddr,
     },
     /// The first message of TLS is for another host than the tunnel.
+    #[error("its first TLS message is for `{}`; connect to that host by its name", visible(.0))]
     OtherName(String),
     /// The first message of TLS cannot be read.
+    #[error("its first TLS message cannot be read")]
     UnreadableHello,
     /// The body of the request is not written as one.
+    #[error("{0}")]
     Body(Fault),
 }
 
 /// Why an allowed contact could not be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     /// The name leads nowhere.
+    #[error("the name leads nowhere ({})", visible(.0))]
     NoAddress(String),
     /// Nobody could be reached; the last address tried, and what the system said.
+    #[error("nobody could be reached ({})", visible(.1))]
     NoConnection(io::ErrorKind, String),
     /// The proxy ended first.
+    #[error("the call has ended")]
     Stopped,
 }
 
@@ -195,24 +203,6 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotAllowed { reason, .. } => f.write_str(reason),
-            Self::SpecialAddress { special, address } => write!(f, "it leads to {address}, {special}"),
-            Self::OtherName(name) => {
-                write!(
-                    f,
-                    "its first TLS message is for `{}`; connect to that host by its name",
-                    visible(name)
-                )
-            }
-            Self::UnreadableHello => f.write_str("its first TLS message cannot be read"),
-            Self::Body(fault) => fault.fmt(f),
-        }
-    }
-}
-
 impl Trouble {
     /// A word for programs.
     pub const fn code(&self) -> &'static str {
@@ -220,16 +210,6 @@ impl Trouble {
             Self::NoAddress(_) => "no-address",
             Self::NoConnection(..) => "no-connection",
             Self::Stopped => "stopped",
-        }
-    }
-}
-
-impl fmt::Display for Trouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoAddress(why) => write!(f, "the name leads nowhere ({})", visible(why)),
-            Self::NoConnection(_, why) => write!(f, "nobody could be reached ({})", visible(why)),
-            Self::Stopped => f.write_str("the call has ended"),
         }
     }
 }
