@@ -43,7 +43,7 @@ pub struct Config {
     pub env: BTreeMap<String, EnvConfig>,
     /// Whether the skills that come with metier are among the roots. They are, unless this is `false`.
     pub bundled: Option<bool>,
-    /// The model that is asked where nobody says otherwise: a name of `[models]`, `provider/model`, or `offline` for none.
+    /// The model that is asked unless the command line or a skill names another: a name of `[models]`, `provider/model`, or `offline` for none.
     pub model: Option<String>,
     /// Names for models, with what is known about each. A project's hold once it is trusted.
     pub models: BTreeMap<String, ModelConfig>,

@@ -13,6 +13,7 @@ use super::{
     CatalogConfig, ChangesConfig, Config, DiscoveryConfig, EnvConfig, GateConfig, LintConfig, LintPath,
     NeedsConfig, RootConfig, SkillConfig,
 };
+use crate::catalogue::Disclosure;
 use crate::code;
 use crate::declared_name::is_variable;
 use metier_diagnostic::Diagnostic;
@@ -29,7 +30,7 @@ impl Config {
             let span = error.span().unwrap_or(0..0);
             report.add(&code::CONFIG_SYNTAX, span, first_line(error.message()));
         }
-        let mut config = config(Section::new("", table.into_inner()), &mut report);
+        let mut config = Section::new("", table.into_inner()).read(&mut report, config);
         // What was lost may have been a rule that denies, unless the file never speaks of rules.
         let is_broken = report.found.iter().any(|found| found.code == &code::CONFIG_SYNTAX);
         if is_broken && source.contains("gate") {
@@ -43,172 +44,112 @@ impl Config {
     }
 }
 
-fn config(mut section: Section<'_>, report: &mut Report<'_>) -> Config {
-    let config = Config {
-        roots: section.tables("roots", report).into_iter().filter_map(|table| root(table, report)).collect(),
-        skills: section.named("skills", report, |name, entry, report| Some((name, skill(entry, report)))),
-        catalog: section.table("catalog", report).map(|table| catalog(table, report)).unwrap_or_default(),
-        discovery: section
-            .table("discovery", report)
-            .map(|table| discovery(table, report))
-            .unwrap_or_default(),
-        lint: section.table("lint", report).map(|table| lint(table, report)).unwrap_or_default(),
-        gate: gate(&mut section, report),
+/// A struct whose fields are keys of the table, beside those that are given.
+macro_rules! fields {
+    ($section:ident, $report:ident => $config:ident { $($field:ident),+ $(; $($own:ident: $value:expr),+)? }) => {
+        $config { $($field: $section.take(stringify!($field), $report),)+ $($($own: $value,)+)? }
+    };
+}
+use fields;
+
+fn config(section: &mut Section<'_>, report: &mut Report<'_>) -> Config {
+    Config {
+        roots: section.tables("roots", report, root).into_iter().flatten().collect(),
+        skills: section.named("skills", report, |_, entry, report| Some(skill(entry, report))),
+        catalog: section.part("catalog", report, catalog),
+        discovery: section.part(
+            "discovery",
+            report,
+            |section, report| fields!(section, report => DiscoveryConfig { depth, entries }),
+        ),
+        lint: section.part("lint", report, lint),
+        gate: gate(section, report),
         env: section.named("env", report, env),
         bundled: section.take("bundled", report),
         model: section.take("model", report),
         models: section.named("models", report, models::model),
         providers: section
-            .named("providers", report, |name, entry, report| Some((name, models::provider(entry, report)))),
-        limits: models::limits(&mut section, report),
-        changes: section.table("changes", report).map(|table| changes(table, report)).unwrap_or_default(),
-        mcp: section.named("mcp", report, |name, entry, report| Some((name, mcp::server(entry, report)))),
-    };
-    section.finish(report);
-    config
-}
-
-fn changes(mut section: Section<'_>, report: &mut Report<'_>) -> ChangesConfig {
-    let changes = ChangesConfig {
-        ignored: section.take("ignored", report).unwrap_or_default(),
-        max_mib: section.take("max_mib", report),
-        max_files: section.take("max_files", report),
-    };
-    section.finish(report);
-    changes
-}
-
-fn root(mut section: Section<'_>, report: &mut Report<'_>) -> Option<RootConfig> {
-    let is_named = section.table.contains_key("path");
-    let path: Option<String> = section.take("path", report);
-    // A path of the wrong type has been reported by now.
-    if !is_named || path.as_ref().is_some_and(String::is_empty) {
-        report.add(&code::CONFIG_INVALID, section.span.clone(), "this root has no `path`, so it is left out");
+            .named("providers", report, |_, entry, report| Some(models::provider(entry, report))),
+        limits: models::limits(section, report),
+        changes: section.part(
+            "changes",
+            report,
+            |section, report| fields!(section, report => ChangesConfig { ignored, max_mib, max_files }),
+        ),
+        mcp: section.named("mcp", report, |_, entry, report| Some(mcp::server(entry, report))),
     }
-    let root = RootConfig {
-        path: path.unwrap_or_default(),
-        depth: section.take("depth", report),
-        ignore: section.take("ignore", report).unwrap_or_default(),
-        nested: section.take("nested", report).unwrap_or_default(),
-        allowed_tools: section.take("allowed_tools", report),
-        commands: section.take("commands", report),
-    };
-    section.finish(report);
+}
+
+fn root(section: &mut Section<'_>, report: &mut Report<'_>) -> Option<RootConfig> {
+    let path = section.needed("path", report, || "this root has no `path`, so it is left out".to_owned());
+    let root =
+        fields!(section, report => RootConfig { depth, ignore, nested, allowed_tools, commands; path: path });
     (!root.path.is_empty()).then_some(root)
 }
 
-fn skill(mut section: Section<'_>, report: &mut Report<'_>) -> SkillConfig {
-    let needs = section.table("needs", report).map(|table| needs(table, report)).unwrap_or_default();
-    let skill = SkillConfig {
-        visibility: section.take("visibility", report),
-        needs,
-        start: section.take("start", report),
-    };
-    section.finish(report);
-    skill
+fn skill(section: &mut Section<'_>, report: &mut Report<'_>) -> SkillConfig {
+    let needs = section.part(
+        "needs",
+        report,
+        |section, report| fields!(section, report => NeedsConfig { hosts, write, env, seconds }),
+    );
+    fields!(section, report => SkillConfig { visibility, start; needs: needs })
 }
 
-fn env(name: String, mut section: Section<'_>, report: &mut Report<'_>) -> Option<(String, EnvConfig)> {
+fn env(name: &str, section: &mut Section<'_>, report: &mut Report<'_>) -> Option<EnvConfig> {
     // Whoever writes the word means a secret, also where its value cannot be read: it must not become text by a typing error.
     let says_sensitive = section.table.contains_key("sensitive");
-    let env = EnvConfig {
-        required: section.take("required", report).unwrap_or_default(),
-        default: section.take("default", report),
-        sensitive: section.take("sensitive", report).unwrap_or(says_sensitive),
-        description: section.take("description", report),
-    };
-    if !is_variable(&name) {
+    let sensitive: Option<bool> = section.take("sensitive", report);
+    let sensitive = sensitive.unwrap_or(says_sensitive);
+    let env = fields!(section, report => EnvConfig { required, default, description; sensitive: sensitive });
+    if !is_variable(name) {
         let message = format!(
             "`{name}` is no environment name: letters, digits and `_`, no digit first; it is left out"
         );
         report.add(&code::CONFIG_INVALID, section.span.clone(), message);
+        section.table.clear();
         return None;
     }
-    section.finish(report);
-    Some((name, env))
+    Some(env)
 }
 
-fn needs(mut section: Section<'_>, report: &mut Report<'_>) -> NeedsConfig {
-    let needs = NeedsConfig {
-        hosts: section.take("hosts", report).unwrap_or_default(),
-        write: section.take("write", report).unwrap_or_default(),
-        env: section.take("env", report).unwrap_or_default(),
-        seconds: section.take("seconds", report),
-    };
-    section.finish(report);
-    needs
-}
-
-fn catalog(mut section: Section<'_>, report: &mut Report<'_>) -> CatalogConfig {
+fn catalog(section: &mut Section<'_>, report: &mut Report<'_>) -> CatalogConfig {
     let format = section.take("format", report);
-    let catalog = CatalogConfig {
-        budget: section.take("budget", report),
-        window: section.take("window", report),
-        disclosure: section.take("disclosure", report).or(format),
-    };
-    section.finish(report);
-    catalog
+    let disclosure: Option<Disclosure> = section.take("disclosure", report);
+    fields!(section, report => CatalogConfig { budget, window; disclosure: disclosure.or(format) })
 }
 
-fn discovery(mut section: Section<'_>, report: &mut Report<'_>) -> DiscoveryConfig {
-    let discovery =
-        DiscoveryConfig { depth: section.take("depth", report), entries: section.take("entries", report) };
-    section.finish(report);
-    discovery
-}
-
-fn lint(mut section: Section<'_>, report: &mut Report<'_>) -> LintConfig {
-    let lint = LintConfig {
-        allow: section.take("allow", report).unwrap_or_default(),
-        warn: section.take("warn", report).unwrap_or_default(),
-        deny: section.take("deny", report).unwrap_or_default(),
-        paths: section.tables("paths", report).into_iter().map(|table| lint_path(table, report)).collect(),
-    };
-    section.finish(report);
-    lint
+fn lint(section: &mut Section<'_>, report: &mut Report<'_>) -> LintConfig {
+    let paths = section.tables("paths", report, |section, report| {
+        if !section.table.contains_key("path") {
+            let message = "this table has no `path`, so it has no effect";
+            report.add(&code::CONFIG_INVALID, section.span.clone(), message);
+        }
+        fields!(section, report => LintPath { path, allow, warn, deny })
+    });
+    fields!(section, report => LintConfig { allow, warn, deny; paths: paths })
 }
 
 /// The rules, as text: what they mean is for whoever decides by them. A value of another type stays in the list as it is
 /// written, where it is no rule and is treated like one that cannot be read, since a rule that denies must not be lost.
 fn gate(above: &mut Section<'_>, report: &mut Report<'_>) -> GateConfig {
     let is_there = above.table.contains_key("gate");
-    let Some(mut section) = above.table("gate", report) else {
-        let incomplete = is_there.then(|| "`gate` is not a table".to_owned());
-        return GateConfig { incomplete, ..GateConfig::default() };
-    };
-    let gate = GateConfig {
+    let gate = above.table("gate", report, |section, report| GateConfig {
         mode: section.texts("mode", "a text", report).into_iter().next(),
         allow: section.texts("allow", "a list of texts", report),
         ask: section.texts("ask", "a list of texts", report),
         deny: section.texts("deny", "a list of texts", report),
         incomplete: None,
-    };
-    section.finish(report);
-    gate
-}
-
-fn lint_path(mut section: Section<'_>, report: &mut Report<'_>) -> LintPath {
-    if !section.table.contains_key("path") {
-        report.add(
-            &code::CONFIG_INVALID,
-            section.span.clone(),
-            "this table has no `path`, so it has no effect",
-        );
-    }
-    let path = LintPath {
-        path: section.take("path", report).unwrap_or_default(),
-        allow: section.take("allow", report).unwrap_or_default(),
-        warn: section.take("warn", report).unwrap_or_default(),
-        deny: section.take("deny", report).unwrap_or_default(),
-    };
-    section.finish(report);
-    path
+    });
+    gate.unwrap_or_else(|| GateConfig {
+        incomplete: is_there.then(|| "`gate` is not a table".to_owned()),
+        ..GateConfig::default()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::Disclosure;
     use crate::config::Visibility;
     use crate::root::AllowedTools;
     use std::num::{NonZeroU16, NonZeroU32};

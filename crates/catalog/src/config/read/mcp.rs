@@ -1,24 +1,13 @@
 //! The tables about MCP servers, key by key.
 
-use super::{Report, Section};
+use super::{Report, Section, fields};
 use crate::config::McpServerConfig;
 
-pub(super) fn server(mut section: Section<'_>, report: &mut Report<'_>) -> McpServerConfig {
-    let server = McpServerConfig {
-        transport: section.take("type", report),
-        command: section.take("command", report),
-        args: section.take("args", report).unwrap_or_default(),
-        env: section.take("env", report).unwrap_or_default(),
-        cwd: section.take("cwd", report),
-        hosts: section.take("hosts", report).unwrap_or_default(),
-        write: section.take("write", report).unwrap_or_default(),
-        url: section.take("url", report),
-        headers: section.take("headers", report).unwrap_or_default(),
-        disabled: section.take("disabled", report).unwrap_or_default(),
-        aliases: section.take("aliases", report).unwrap_or_default(),
-    };
-    section.finish(report);
-    server
+pub(super) fn server(section: &mut Section<'_>, report: &mut Report<'_>) -> McpServerConfig {
+    let transport = section.take("type", report);
+    fields!(section, report => McpServerConfig {
+        command, args, env, cwd, hosts, write, url, headers, disabled, aliases; transport: transport
+    })
 }
 
 #[cfg(test)]

@@ -1,72 +1,38 @@
 //! The tables about models, key by key.
 
-use super::{Report, Section};
-use crate::code;
+use super::{Report, Section, fields};
 use crate::config::{LimitsConfig, ModelConfig, ProviderConfig};
 
-pub(super) fn model(
-    name: String,
-    mut section: Section<'_>,
-    report: &mut Report<'_>,
-) -> Option<(String, ModelConfig)> {
-    let is_named = section.table.contains_key("model");
-    let model: Option<String> = section.take("model", report);
-    // One of the wrong type has been reported by now.
-    if !is_named || model.as_ref().is_some_and(String::is_empty) {
-        let message = format!(
+pub(super) fn model(name: &str, section: &mut Section<'_>, report: &mut Report<'_>) -> Option<ModelConfig> {
+    let model = section.needed("model", report, || {
+        format!(
             "`models.{name}` has no `model`, so it is left out: write one such as `model = \"ollama/qwen3\"`"
-        );
-        report.add(&code::CONFIG_INVALID, section.span.clone(), message);
-    }
-    let config = ModelConfig {
-        model: model.unwrap_or_default(),
-        context: section.take("context", report),
-        max_output: section.take("max_output", report),
-        effort: section.take("effort", report),
-        tools: section.take("tools", report).unwrap_or_default(),
-        price: section.take("price", report),
-    };
-    section.finish(report);
-    (!config.model.is_empty()).then_some((name, config))
+        )
+    });
+    let config =
+        fields!(section, report => ModelConfig { context, max_output, effort, tools, price; model: model });
+    (!config.model.is_empty()).then_some(config)
 }
 
-pub(super) fn provider(mut section: Section<'_>, report: &mut Report<'_>) -> ProviderConfig {
-    let provider = ProviderConfig {
-        protocol: section.take("protocol", report),
-        base_url: section.take("base_url", report),
-        key_env: section.take("key_env", report),
-        headers: section.take("headers", report).unwrap_or_default(),
-        header_env: section.take("header_env", report).unwrap_or_default(),
-        proxy: section.take("proxy", report),
-        plain_http: section.take("plain_http", report).unwrap_or_default(),
-        connect_seconds: section.take("connect_seconds", report),
-        first_byte_seconds: section.take("first_byte_seconds", report),
-        between_bytes_seconds: section.take("between_bytes_seconds", report),
-    };
-    section.finish(report);
-    provider
+pub(super) fn provider(section: &mut Section<'_>, report: &mut Report<'_>) -> ProviderConfig {
+    fields!(section, report => ProviderConfig {
+        protocol, base_url, key_env, headers, header_env, proxy, plain_http, connect_seconds, first_byte_seconds,
+        between_bytes_seconds
+    })
 }
 
 /// The limits. One that cannot be read is remembered as such: a run without the bound that somebody wrote down may cost
 /// what nobody wanted to spend.
 pub(super) fn limits(above: &mut Section<'_>, report: &mut Report<'_>) -> LimitsConfig {
-    let is_there = above.table.contains_key("limits");
-    let Some(mut section) = above.table("limits", report) else {
-        let incomplete = is_there.then(|| "`limits` is not a table".to_owned());
-        return LimitsConfig { incomplete, ..LimitsConfig::default() };
+    let (is_there, before) = (above.table.contains_key("limits"), report.found.len());
+    let limits = above.table("limits", report, |section, report| {
+        fields!(section, report => LimitsConfig { turns, calls, tokens, money, seconds; incomplete: None })
+    });
+    let incomplete = match limits {
+        Some(_) => report.found.get(before).map(|found| found.message.clone()),
+        None => is_there.then(|| "`limits` is not a table".to_owned()),
     };
-    let before = report.found.len();
-    let mut limits = LimitsConfig {
-        turns: section.take("turns", report),
-        calls: section.take("calls", report),
-        tokens: section.take("tokens", report),
-        money: section.take("money", report),
-        seconds: section.take("seconds", report),
-        incomplete: None,
-    };
-    section.finish(report);
-    limits.incomplete = report.found.get(before).map(|found| found.message.clone());
-    limits
+    LimitsConfig { incomplete, ..limits.unwrap_or_default() }
 }
 
 #[cfg(test)]

@@ -44,22 +44,46 @@ impl<'i> Section<'i> {
         self.table.remove(key)
     }
 
-    /// A value of any type that can be read; one that does not fit is reported.
-    pub(super) fn take<T: DeserializeOwned>(
+    /// What `read` makes of the table. What it leaves is reported.
+    pub(super) fn read<'r, T>(
+        mut self,
+        report: &mut Report<'r>,
+        read: impl FnOnce(&mut Self, &mut Report<'r>) -> T,
+    ) -> T {
+        let made = read(&mut self, report);
+        self.finish(report);
+        made
+    }
+
+    /// A value of any type that can be read; one that does not fit is reported, and the default counts.
+    pub(super) fn take<T: DeserializeOwned + Default>(
         &mut self,
         key: &'static str,
         report: &mut Report<'_>,
-    ) -> Option<T> {
-        let value = self.remove(key)?;
+    ) -> T {
+        let Some(value) = self.remove(key) else { return T::default() };
         let span = value.span();
-        match T::deserialize(ValueDeserializer::from(value)) {
-            Ok(value) => Some(value),
-            Err(error) => {
-                let span = error.span().unwrap_or(span);
-                report.add(&code::CONFIG_INVALID, span, format!("`{key}`: {}", first_line(error.message())));
-                None
-            }
+        T::deserialize(ValueDeserializer::from(value)).unwrap_or_else(|error| {
+            let span = error.span().unwrap_or(span);
+            report.add(&code::CONFIG_INVALID, span, format!("`{key}`: {}", first_line(error.message())));
+            T::default()
+        })
+    }
+
+    /// A text without which the table is nothing; empty where it is missing.
+    pub(super) fn needed(
+        &mut self,
+        key: &'static str,
+        report: &mut Report<'_>,
+        lacks: impl FnOnce() -> String,
+    ) -> String {
+        let is_there = self.table.contains_key(key);
+        let text: Option<String> = self.take(key, report);
+        // One of the wrong type has been reported by now.
+        if !is_there || text.as_ref().is_some_and(String::is_empty) {
+            report.add(&code::CONFIG_INVALID, self.span.clone(), lacks());
         }
+        text.unwrap_or_default()
     }
 
     /// Texts, one or a list of them; what is no text is reported and given as it is written.
@@ -87,12 +111,34 @@ impl<'i> Section<'i> {
         texts
     }
 
-    pub(super) fn table(&mut self, key: &'static str, report: &mut Report<'_>) -> Option<Self> {
+    /// What `read` makes of a table, where it is one.
+    pub(super) fn table<'r, T>(
+        &mut self,
+        key: &'static str,
+        report: &mut Report<'r>,
+        read: impl FnOnce(&mut Self, &mut Report<'r>) -> T,
+    ) -> Option<T> {
         let value = self.remove(key)?;
-        self.below(key, value, report)
+        Some(self.below(key, value, report)?.read(report, read))
     }
 
-    pub(super) fn tables(&mut self, key: &'static str, report: &mut Report<'_>) -> Vec<Self> {
+    /// The same with the default where nothing is, or no table.
+    pub(super) fn part<'r, T: Default>(
+        &mut self,
+        key: &'static str,
+        report: &mut Report<'r>,
+        read: impl FnOnce(&mut Self, &mut Report<'r>) -> T,
+    ) -> T {
+        self.table(key, report, read).unwrap_or_default()
+    }
+
+    /// What `read` makes of each table of a list.
+    pub(super) fn tables<'r, T>(
+        &mut self,
+        key: &'static str,
+        report: &mut Report<'r>,
+        read: impl Fn(&mut Self, &mut Report<'r>) -> T,
+    ) -> Vec<T> {
         let Some(value) = self.remove(key) else { return Vec::new() };
         let span = value.span();
         let DeValue::Array(items) = value.into_inner() else {
@@ -103,7 +149,9 @@ impl<'i> Section<'i> {
             );
             return Vec::new();
         };
-        items.into_iter().filter_map(|item| self.below(key, item, report)).collect()
+        let tables =
+            items.into_iter().filter_map(|item| Some(self.below(key, item, report)?.read(report, &read)));
+        tables.collect()
     }
 
     /// What `read` makes of every entry of a table whose keys are names.
@@ -111,17 +159,17 @@ impl<'i> Section<'i> {
         &mut self,
         key: &'static str,
         report: &mut Report<'r>,
-        mut read: impl FnMut(String, Self, &mut Report<'r>) -> Option<(String, T)>,
+        read: impl Fn(&str, &mut Self, &mut Report<'r>) -> Option<T>,
     ) -> BTreeMap<String, T> {
-        let Some(mut table) = self.table(key, report) else { return BTreeMap::new() };
-        let mut named = BTreeMap::new();
-        for (key, value) in std::mem::take(&mut table.table) {
-            let name = key.into_inner().into_owned();
-            if let Some(section) = table.below(&name, value, report) {
-                named.extend(read(name, section, report));
-            }
-        }
-        named
+        self.part(key, report, |table, report| {
+            let entries = std::mem::take(&mut table.table).into_iter().filter_map(|(key, value)| {
+                let name = key.into_inner().into_owned();
+                let section = table.below(&name, value, report)?;
+                let made = section.read(report, |section, report| read(&name, section, report))?;
+                Some((name, made))
+            });
+            entries.collect()
+        })
     }
 
     fn below(&self, key: &str, value: Spanned<DeValue<'i>>, report: &mut Report<'_>) -> Option<Self> {
@@ -138,7 +186,7 @@ impl<'i> Section<'i> {
     }
 
     /// Reports what nobody took.
-    pub(super) fn finish(self, report: &mut Report<'_>) {
+    fn finish(self, report: &mut Report<'_>) {
         for (key, _) in &self.table {
             let name = key.get_ref();
             let place = if self.name.is_empty() { "metier".to_owned() } else { format!("`{}`", self.name) };
