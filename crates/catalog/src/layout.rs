@@ -12,7 +12,7 @@ use crate::project::Project;
 use crate::remote::Remote;
 use crate::root::{AllowedTools, Root, RootTrust, label};
 use crate::settings::{ConfigFile, Reach, Settings};
-use crate::trust::{ProjectTrust, Standing, TrustStore, split};
+use crate::trust::{ProjectTrust, Standing, TrustItem, TrustStore, split};
 use metier_diagnostic::Diagnostic;
 use metier_files::{Kind, kind};
 use std::path::{Path, PathBuf};
@@ -127,9 +127,10 @@ impl Layout {
         let own = files.own.file.clone();
         let settings = match (&project, own) {
             (Some(project), Some(own)) if standing.is_trusted() => {
-                let cut = split(own.config, &trust, &project.folder, places);
-                let trusted = ConfigFile { path: Arc::clone(&own.path), config: cut.trusted };
-                let rest = ConfigFile { path: own.path, config: cut.rest };
+                let is_trusted = |item: TrustItem| trust.allows(&item.entry);
+                let (trusted, rest) = split(own.config, &project.folder, places, is_trusted);
+                let trusted = ConfigFile { path: Arc::clone(&own.path), config: trusted };
+                let rest = ConfigFile { path: own.path, config: rest };
                 let heard = Some((&trusted, Reach::Full));
                 let mut settings = Settings::merge(user, heard, &mut diagnostics);
                 settings.hear(&rest, Reach::Narrowing);

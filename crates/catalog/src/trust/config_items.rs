@@ -2,105 +2,96 @@
 
 use super::entry::{EntryDigest, TrustEntry, TrustKind, exact_path};
 use super::item::{Detail, TrustItem};
-use super::project_trust::ProjectTrust;
-use crate::config::{
-    CatalogConfig, Config, DiscoveryConfig, EnvConfig, GateConfig, LimitsConfig, ModelConfig, NeedsConfig,
-    RootConfig, SkillConfig,
-};
+use crate::config::{Config, EnvConfig, GateConfig, ModelConfig, NeedsConfig, RootConfig, SkillConfig};
 use crate::places::Places;
+use std::fmt::Debug;
 use std::path::Path;
 
 /// The name of the file, which is where all of this is.
 const PLACE: &str = "metier.toml";
 
-/// A project's configuration, cut in two.
-pub(crate) struct SplitConfig {
-    /// What the user trusted, and what holds without trust: deny rules, lint.
-    pub(crate) trusted: Config,
-    /// What came or changed since. It narrows and does nothing else.
-    pub(crate) rest: Config,
-}
-
 /// What a configuration switches on. What only narrows holds without trust, and is not among it.
 pub(super) fn config_items(config: &Config, project: &Path, places: &Places) -> Vec<TrustItem> {
-    let Config { roots, skills, catalog, discovery, lint: _, gate, env, bundled, model, models, .. } = config;
-    let mut items: Vec<TrustItem> = roots.iter().map(|one| root(one, project, places)).collect();
-    items.extend(skills.iter().map(|(name, one)| skill(name, one)));
-    items.extend(gate.allow.iter().map(|one| rule(TrustKind::Allow, PLACE, one)));
-    items.extend(gate.ask.iter().map(|one| rule(TrustKind::Ask, PLACE, one)));
-    items.extend(gate.mode.iter().map(|one| mode(PLACE, one)));
-    items.extend(env.iter().map(|(name, one)| variable(PLACE, name, one)));
-    items.extend(model.iter().map(|one| default_model(one)));
-    items.extend(models.iter().map(|(name, one)| named_model(name, one)));
-    items.extend(bundled.filter(|is_on| *is_on).map(|_| with_bundled()));
-    items.extend((*catalog != CatalogConfig::default()).then(|| setting("catalog", &format!("{catalog:?}"))));
-    items.extend(
-        (*discovery != DiscoveryConfig::default()).then(|| setting("discovery", &format!("{discovery:?}"))),
-    );
-    items.extend((config.limits != LimitsConfig::default()).then(|| limits(&config.limits)));
+    let mut items = Vec::new();
+    split(config.clone(), project, places, |item| {
+        items.push(item);
+        true
+    });
     items
 }
 
-/// Cuts a configuration in two by what is trusted.
-pub(crate) fn split(config: Config, trust: &ProjectTrust, project: &Path, places: &Places) -> SplitConfig {
-    let is_trusted = |item: &TrustItem| trust.allows(&item.entry);
+/// Cuts a configuration in two by what is trusted: what the user trusted, with what holds without trust (deny rules, lint), and
+/// what came or changed since, which narrows and does nothing else.
+pub(crate) fn split(
+    config: Config,
+    project: &Path,
+    places: &Places,
+    mut is_trusted: impl FnMut(TrustItem) -> bool,
+) -> (Config, Config) {
     let Config { roots, skills, catalog, discovery, lint, gate, env, bundled, model, models, .. } = config;
-    let (roots, other_roots) = roots.into_iter().partition(|one| is_trusted(&root(one, project, places)));
-    let (skills, other_skills) = skills.into_iter().partition(|(name, one)| is_trusted(&skill(name, one)));
-    let (env, other_env) = env.into_iter().partition(|(name, one)| is_trusted(&variable(PLACE, name, one)));
+    let (roots, other_roots) = roots.into_iter().partition(|one| is_trusted(root(one, project, places)));
+    let (skills, other_skills) = skills.into_iter().partition(|(name, one)| is_trusted(skill(name, one)));
+    let (gate, other_gate) = split_gate(gate, &mut is_trusted);
+    let (env, other_env) = env.into_iter().partition(|(name, one)| is_trusted(variable(PLACE, name, one)));
+    let (model, other_model) = either(model, |one| is_trusted(default_model(one)));
     let (models, other_models) =
-        models.into_iter().partition(|(name, one)| is_trusted(&named_model(name, one)));
-    let (model, other_model) = either(model, |one| is_trusted(&default_model(one)));
-    let (bundled, other_bundled) = either(bundled, |is_on| !is_on || is_trusted(&with_bundled()));
-    let (catalog, other_catalog) =
-        either(Some(catalog), |one| is_trusted(&setting("catalog", &format!("{one:?}"))));
-    let (discovery, other_discovery) =
-        either(Some(discovery), |one| is_trusted(&setting("discovery", &format!("{one:?}"))));
-    let (limits, other_limits) = either(Some(config.limits), |one| is_trusted(&limits(one)));
-    let (gate, other_gate) = split_gate(gate, is_trusted);
-    SplitConfig {
-        trusted: Config {
+        models.into_iter().partition(|(name, one)| is_trusted(named_model(name, one)));
+    let (bundled, other_bundled) = either(bundled, |is_on| !is_on || is_trusted(setting("bundled", is_on)));
+    let (catalog, other_catalog) = section("catalog", catalog, &mut is_trusted);
+    let (discovery, other_discovery) = section("discovery", discovery, &mut is_trusted);
+    let (limits, other_limits) = section("limits", config.limits, &mut is_trusted);
+    (
+        Config {
             roots,
             skills,
-            catalog: catalog.unwrap_or_default(),
-            discovery: discovery.unwrap_or_default(),
+            catalog,
+            discovery,
             lint,
             gate,
             env,
             bundled,
             model,
             models,
-            limits: limits.unwrap_or_default(),
+            limits,
             // A project's are never used; the caller that merges the settings reports them.
             providers: config.providers,
             mcp: config.mcp,
             changes: config.changes,
         },
-        rest: Config {
+        Config {
             roots: other_roots,
             skills: other_skills,
-            catalog: other_catalog.unwrap_or_default(),
-            discovery: other_discovery.unwrap_or_default(),
+            catalog: other_catalog,
+            discovery: other_discovery,
             gate: other_gate,
             env: other_env,
             bundled: other_bundled,
             model: other_model,
             models: other_models,
-            limits: other_limits.unwrap_or_default(),
+            limits: other_limits,
             ..Config::default()
         },
-    }
+    )
 }
 
-fn split_gate(gate: GateConfig, is_trusted: impl Fn(&TrustItem) -> bool) -> (GateConfig, GateConfig) {
+fn split_gate(gate: GateConfig, mut is_trusted: impl FnMut(TrustItem) -> bool) -> (GateConfig, GateConfig) {
     let (allow, other_allow) =
-        gate.allow.into_iter().partition(|one| is_trusted(&rule(TrustKind::Allow, PLACE, one)));
-    let (ask, other_ask) =
-        gate.ask.into_iter().partition(|one| is_trusted(&rule(TrustKind::Ask, PLACE, one)));
-    let (own_mode, other_mode) = either(gate.mode, |one| is_trusted(&mode(PLACE, one)));
+        gate.allow.into_iter().partition(|one| is_trusted(rule(TrustKind::Allow, PLACE, one)));
+    let (ask, other_ask) = gate.ask.into_iter().partition(|one| is_trusted(rule(TrustKind::Ask, PLACE, one)));
+    let (own_mode, other_mode) = either(gate.mode, |one| is_trusted(mode(PLACE, one)));
     // A rule that denies, and a part that could not be read and may have denied, count without trust.
     let trusted = GateConfig { mode: own_mode, allow, ask, deny: gate.deny, incomplete: gate.incomplete };
     (trusted, GateConfig { mode: other_mode, allow: other_allow, ask: other_ask, ..GateConfig::default() })
+}
+
+/// A section of settings, which goes one way as a whole; one that says nothing switches nothing on.
+fn section<T: Debug + Default + PartialEq>(
+    name: &str,
+    config: T,
+    mut is_trusted: impl FnMut(TrustItem) -> bool,
+) -> (T, T) {
+    let is_first = config == T::default() || is_trusted(setting(name, &config));
+    if is_first { (config, T::default()) } else { (T::default(), config) }
 }
 
 fn either<T>(value: Option<T>, is_first: impl FnOnce(&T) -> bool) -> (Option<T>, Option<T>) {
@@ -191,15 +182,8 @@ fn named_model(name: &str, config: &ModelConfig) -> TrustItem {
     TrustItem::new(TrustEntry::new(TrustKind::Model, PLACE, name, digest), details)
 }
 
-fn with_bundled() -> TrustItem {
-    setting("bundled", "true")
-}
-
-fn limits(config: &LimitsConfig) -> TrustItem {
-    setting("limits", &format!("{config:?}"))
-}
-
-fn setting(name: &str, written: &str) -> TrustItem {
-    let entry = TrustEntry::new(TrustKind::Setting, PLACE, name, EntryDigest::of(written));
+fn setting(name: &str, config: &impl Debug) -> TrustItem {
+    let written = format!("{config:?}");
+    let entry = TrustEntry::new(TrustKind::Setting, PLACE, name, EntryDigest::of(&written));
     TrustItem::new(entry, vec![Detail::new(written)])
 }
