@@ -11,7 +11,7 @@ use crate::places::Places;
 use crate::project::Project;
 use crate::remote::Remote;
 use crate::root::{AllowedTools, Root, RootTrust, label};
-use crate::settings::{ConfigFile, Reach, Settings};
+use crate::settings::{ConfigFile, LayerOwner, Settings};
 use crate::trust::{ProjectTrust, Standing, TrustItem, TrustStore, split};
 use metier_diagnostic::Diagnostic;
 use metier_files::{Kind, kind};
@@ -131,14 +131,14 @@ impl Layout {
                 let (trusted, rest) = split(own.config, &project.folder, places, is_trusted);
                 let trusted = ConfigFile { path: Arc::clone(&own.path), config: trusted };
                 let rest = ConfigFile { path: own.path, config: rest };
-                let heard = Some((&trusted, Reach::Full));
+                let heard = Some((&trusted, LayerOwner::TrustedProject));
                 let mut settings = Settings::merge(user, heard, &mut diagnostics);
-                settings.hear(&rest, Reach::Narrowing);
+                settings.hear(&rest, LayerOwner::UntrustedProject);
                 settings.declare(&project.folder, &trust, &[&trusted, &rest], &mut diagnostics);
                 settings
             }
             (project, own) => {
-                let heard = own.as_ref().map(|own| (own, Reach::Narrowing));
+                let heard = own.as_ref().map(|own| (own, LayerOwner::UntrustedProject));
                 let mut settings = Settings::merge(user, heard, &mut diagnostics);
                 if let Some(project) = project {
                     settings.declare(&project.folder, &trust, own.as_ref().as_slice(), &mut diagnostics);
@@ -183,7 +183,7 @@ impl Layout {
         roots.extend(self.of_config());
         let system = self.places.system_skills.clone();
         roots.push(Root::new(Class::System, "system", system, RootTrust::Trusted));
-        if self.settings.bundled
+        if self.settings.bundled != Some(false)
             && let Some(bundled) = &self.places.bundled
         {
             roots.extend(bundled.root(&mut self.diagnostics));

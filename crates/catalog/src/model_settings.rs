@@ -4,7 +4,7 @@
 //! whoever is trusted. A trusted project may say which model its work is done with.
 
 use crate::config::{Config, LimitsConfig, ModelConfig, ProviderConfig};
-use crate::settings::{ConfigFile, LayerOwner, Reach};
+use crate::settings::{ConfigFile, LayerOwner};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -65,11 +65,11 @@ impl ModelSettings {
         }
     }
 
-    /// Hears a project's file, as far as its reach goes. Its providers are never heard.
-    pub(crate) fn hear(&mut self, file: &ConfigFile, reach: Reach) {
-        self.limits = narrowed(&self.limits, &file.config.limits, reach);
-        if reach == Reach::Full {
-            self.default = default(file, LayerOwner::TrustedProject).or_else(|| self.default.take());
+    /// Hears a project's file, as far as it may be heard. Its providers are never heard.
+    pub(crate) fn hear(&mut self, file: &ConfigFile, owner: LayerOwner) {
+        self.limits = narrowed(&self.limits, &file.config.limits, owner);
+        if owner.may_widen() {
+            self.default = default(file, owner).or_else(|| self.default.take());
             self.models.extend(file.config.models.clone());
         }
     }
@@ -82,10 +82,9 @@ fn default(file: &ConfigFile, owner: LayerOwner) -> Option<DefaultModel> {
 
 /// The user's limits with the project's: the smaller one of each. Where the user says nothing, a trusted project's holds as it
 /// is, and a stranger's as far as it is smaller than what would hold anyway.
-fn narrowed(user: &LimitsConfig, project: &LimitsConfig, reach: Reach) -> LimitsConfig {
+fn narrowed(user: &LimitsConfig, project: &LimitsConfig, owner: LayerOwner) -> LimitsConfig {
     let least = |user: Option<NonZeroU32>, project: Option<NonZeroU32>, otherwise: Option<u32>| {
-        let bound =
-            user.or_else(|| otherwise.and_then(NonZeroU32::new).filter(|_| reach == Reach::Narrowing));
+        let bound = user.or_else(|| otherwise.and_then(NonZeroU32::new).filter(|_| !owner.may_widen()));
         match (bound, project) {
             (Some(bound), Some(project)) if bound <= project => user,
             (_, project) => project.or(user),
@@ -105,7 +104,7 @@ fn narrowed(user: &LimitsConfig, project: &LimitsConfig, reach: Reach) -> Limits
         incomplete: user
             .incomplete
             .clone()
-            .or_else(|| project.incomplete.clone().filter(|_| reach == Reach::Full)),
+            .or_else(|| project.incomplete.clone().filter(|_| owner.may_widen())),
     }
 }
 
@@ -120,9 +119,9 @@ mod tests {
         ConfigFile { path, config }
     }
 
-    fn heard(user: &str, project: &str, reach: Reach) -> ModelSettings {
+    fn heard(user: &str, project: &str, owner: LayerOwner) -> ModelSettings {
         let mut settings = ModelSettings::of_user(&file("config.toml", user));
-        settings.hear(&file("metier.toml", project), reach);
+        settings.hear(&file("metier.toml", project), owner);
         settings
     }
 
@@ -132,13 +131,13 @@ mod tests {
 
     #[test]
     fn a_stranger_names_no_model_and_no_provider() {
-        let settings = heard(USER, PROJECT, Reach::Narrowing);
+        let settings = heard(USER, PROJECT, LayerOwner::UntrustedProject);
         assert_eq!(settings, ModelSettings::of_user(&file("config.toml", USER)));
     }
 
     #[test]
     fn a_trusted_project_names_models_and_still_no_provider() {
-        let settings = heard(USER, PROJECT, Reach::Full);
+        let settings = heard(USER, PROJECT, LayerOwner::TrustedProject);
         let default = settings.default.unwrap();
         assert_eq!((&*default.name, default.owner), ("deep", LayerOwner::TrustedProject));
         assert_eq!(&*default.file, Path::new("metier.toml"));
@@ -155,16 +154,16 @@ mod tests {
             ConfigFile { config: Config::read(text, &path).0, path }
         };
         let (good, bad) = (read("[limits]\nturns = 3"), read("[limits]\nturns = 3\nmoney = 2"));
-        for (user, project, reach, is_given) in [
-            (&good, &good, Reach::Full, true),
-            (&bad, &good, Reach::Full, false),
-            (&good, &bad, Reach::Full, false),
-            (&good, &bad, Reach::Narrowing, true),
-            (&bad, &good, Reach::Narrowing, false),
+        for (user, project, owner, is_given) in [
+            (&good, &good, LayerOwner::TrustedProject, true),
+            (&bad, &good, LayerOwner::TrustedProject, false),
+            (&good, &bad, LayerOwner::TrustedProject, false),
+            (&good, &bad, LayerOwner::UntrustedProject, true),
+            (&bad, &good, LayerOwner::UntrustedProject, false),
         ] {
             let mut settings = ModelSettings::of_user(user);
-            settings.hear(project, reach);
-            assert_eq!(settings.limits().is_ok(), is_given, "{reach:?}");
+            settings.hear(project, owner);
+            assert_eq!(settings.limits().is_ok(), is_given, "{owner:?}");
         }
         let error = ModelSettings::of_user(&bad).limits().unwrap_err().to_string();
         assert!(error.contains("(`money`: invalid type"), "{error}");
@@ -182,14 +181,16 @@ mod tests {
             ("turns = 90", "", Some(90), Some(90)),
         ] {
             let table = |text: &str| format!("[limits]\n{text}\n");
-            for (reach, expect) in [(Reach::Narrowing, stranger), (Reach::Full, trusted)] {
-                let turns = heard(&table(user), &table(project), reach).limits.turns.map(NonZeroU32::get);
-                assert_eq!(turns, expect, "{user:?} {project:?} {reach:?}");
+            for (owner, expect) in
+                [(LayerOwner::UntrustedProject, stranger), (LayerOwner::TrustedProject, trusted)]
+            {
+                let turns = heard(&table(user), &table(project), owner).limits.turns.map(NonZeroU32::get);
+                assert_eq!(turns, expect, "{user:?} {project:?} {owner:?}");
             }
         }
         let money = |user: &str, project: &str| {
             let table = |text: &str| format!("[limits]\n{text}\n");
-            let limits = heard(&table(user), &table(project), Reach::Full).limits;
+            let limits = heard(&table(user), &table(project), LayerOwner::TrustedProject).limits;
             limits.money.map(|money| money.as_str().to_owned())
         };
         assert_eq!(money("money = \"2\"", "money = \"10\"").as_deref(), Some("2"));

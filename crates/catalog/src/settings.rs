@@ -52,24 +52,15 @@ impl ConfigFile {
     }
 }
 
-/// Whether a project may do more than narrow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// It is trusted: its settings are as good as the user's, and nearer.
-    Full,
-    /// It is not: it can hide skills and nothing else.
-    Narrowing,
-}
-
 /// The settings in force.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// More roots by the user's configuration.
     pub(crate) user_roots: Vec<RootConfig>,
     /// More roots by a trusted project's configuration.
     pub(crate) project_roots: Vec<RootConfig>,
-    /// Whether the skills that come with the program count.
-    pub(crate) bundled: bool,
+    /// Whether the skills that come with the program count; they do, where nothing is said.
+    pub(crate) bundled: Option<bool>,
     /// What the model sees first.
     pub catalog: CatalogConfig,
     /// How far the search goes.
@@ -125,30 +116,16 @@ pub enum LayerOwner {
     UntrustedProject,
 }
 
-impl GateLayer {
-    fn new(file: &ConfigFile, owner: LayerOwner) -> Self {
-        Self { file: Arc::clone(&file.path), owner, config: file.config.gate.clone() }
+impl LayerOwner {
+    /// Whether the file may do more than narrow: a trusted project's settings are as good as the user's, and nearer.
+    pub(crate) fn may_widen(self) -> bool {
+        self != Self::UntrustedProject
     }
 }
 
-impl Default for Settings {
-    /// What holds where nobody says anything.
-    fn default() -> Self {
-        Self {
-            user_roots: Vec::new(),
-            project_roots: Vec::new(),
-            bundled: true,
-            catalog: CatalogConfig::default(),
-            discovery: DiscoveryConfig::default(),
-            lint: Vec::new(),
-            gate: Vec::new(),
-            environment: Vec::new(),
-            unheard_environment: Vec::new(),
-            models: ModelSettings::default(),
-            mcp: BTreeMap::new(),
-            changes: ChangesConfig::default(),
-            layers: Vec::new(),
-        }
+impl GateLayer {
+    fn new(file: &ConfigFile, owner: LayerOwner) -> Self {
+        Self { file: Arc::clone(&file.path), owner, config: file.config.gate.clone() }
     }
 }
 
@@ -156,26 +133,26 @@ impl Settings {
     /// Puts the two files together.
     pub(crate) fn merge(
         user: Option<&ConfigFile>,
-        project: Option<(&ConfigFile, Reach)>,
+        project: Option<(&ConfigFile, LayerOwner)>,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Self {
         let mut settings = Self::default();
         if let Some(user) = user {
             settings.user_roots.clone_from(&user.config.roots);
-            settings.bundled = user.config.bundled.unwrap_or(settings.bundled);
+            settings.bundled = user.config.bundled;
             settings.catalog = user.config.catalog.clone();
             settings.discovery = user.config.discovery.clone();
             settings.lint.push(LintLayer { folder: None, config: user.config.lint.clone() });
             settings.gate.push(GateLayer::new(user, LayerOwner::User));
-            settings.layers.push(Layer::new(user, Reach::Full, LayerOwner::User));
+            settings.layers.push(Layer::new(user, LayerOwner::User));
             settings.environment = declared_name::of_config(user);
             settings.models = ModelSettings::of_user(user);
             settings.mcp.clone_from(&user.config.mcp);
             settings.changes = user.config.changes.clone();
         }
-        if let Some((project, reach)) = project {
-            settings.hear(project, reach);
-            if reach == Reach::Full {
+        if let Some((project, owner)) = project {
+            settings.hear(project, owner);
+            if owner.may_widen() {
                 diagnostics.extend(providers_not_heard(project));
                 diagnostics.extend(servers_not_heard(project));
             } else {
@@ -185,23 +162,19 @@ impl Settings {
         settings
     }
 
-    /// Takes what a project's file says, as far as its reach goes.
-    pub(crate) fn hear(&mut self, project: &ConfigFile, reach: Reach) {
+    /// Takes what a project's file says, as far as it may be heard.
+    pub(crate) fn hear(&mut self, project: &ConfigFile, owner: LayerOwner) {
         let folder = project.path.parent().map(Path::to_owned);
         if project.config.lint != LintConfig::default() {
             self.lint.push(LintLayer { folder, config: project.config.lint.clone() });
         }
-        let owner = match reach {
-            Reach::Full => LayerOwner::TrustedProject,
-            Reach::Narrowing => LayerOwner::UntrustedProject,
-        };
         self.gate.push(GateLayer::new(project, owner));
-        self.layers.push(Layer::new(project, reach, owner));
+        self.layers.push(Layer::new(project, owner));
         // To leave skills out narrows, which any project may.
-        let bundled = project.config.bundled.filter(|is_on| reach == Reach::Full || !is_on);
-        self.bundled = bundled.unwrap_or(self.bundled);
-        self.models.hear(project, reach);
-        if reach == Reach::Full {
+        let bundled = project.config.bundled.filter(|is_on| owner.may_widen() || !is_on);
+        self.bundled = bundled.or(self.bundled);
+        self.models.hear(project, owner);
+        if owner.may_widen() {
             self.project_roots.clone_from(&project.config.roots);
             self.nearer(&project.config);
         }
@@ -240,7 +213,7 @@ impl Settings {
         for layer in &self.layers {
             let Some(says) = layer.says(name, origin) else { continue };
             let known = holds.map_or(Visibility::On, |(known, _)| known);
-            if layer.reach == Reach::Full || says < known {
+            if layer.owner.may_widen() || says < known {
                 holds = Some((says, &layer.file));
             }
         }
@@ -254,7 +227,7 @@ impl Settings {
         name: &'a str,
         origin: &'a Origin,
     ) -> impl Iterator<Item = (&'a NeedsConfig, LayerOwner)> {
-        let heard = self.layers.iter().filter(|layer| layer.reach == Reach::Full);
+        let heard = self.layers.iter().filter(|layer| layer.owner.may_widen());
         heard.flat_map(move |layer| layer.widening(name, origin).map(|skill| (&skill.needs, layer.owner)))
     }
 
@@ -269,13 +242,13 @@ impl Settings {
                 && layer.widening(name, origin).next().is_none()
                 && !others.iter().any(|other| layer.owns(other))
         };
-        let heard = self.layers.iter().filter(|layer| layer.reach == Reach::Full);
+        let heard = self.layers.iter().filter(|layer| layer.owner.may_widen());
         heard.filter(|layer| layer.owner == LayerOwner::User).find(is_unused).map(|layer| &*layer.file)
     }
 
     /// Where the scripts of a skill start, if a file says so; a trusted project's word counts before the user's.
     pub fn start(&self, name: &str, origin: &Origin) -> Option<CommandsStart> {
-        let heard = self.layers.iter().rev().filter(|layer| layer.reach == Reach::Full);
+        let heard = self.layers.iter().rev().filter(|layer| layer.owner.may_widen());
         heard.flat_map(|layer| layer.about(name, origin)).find_map(|skill| skill.start)
     }
 
@@ -387,7 +360,8 @@ mod tests {
     fn an_untrusted_project_only_narrows() {
         let (user, project) = (file("user", USER), file("project", PROJECT));
         let mut found = Vec::new();
-        let settings = Settings::merge(Some(&user), Some((&project, Reach::Narrowing)), &mut found);
+        let settings =
+            Settings::merge(Some(&user), Some((&project, LayerOwner::UntrustedProject)), &mut found);
         assert_eq!(seen(&settings, "a", "project").unwrap().0, "name-only");
         assert_eq!(seen(&settings, "b", "project").unwrap(), ("off", "user".to_owned()));
         assert_eq!(seen(&settings, "a", "user.claude").unwrap(), ("on", "user".to_owned()));
@@ -418,7 +392,8 @@ mod tests {
     #[test]
     fn a_trusted_project_is_nearer_than_the_user() {
         let (user, project) = (file("user", USER), file("project", PROJECT));
-        let settings = Settings::merge(Some(&user), Some((&project, Reach::Full)), &mut Vec::new());
+        let settings =
+            Settings::merge(Some(&user), Some((&project, LayerOwner::TrustedProject)), &mut Vec::new());
         assert_eq!(seen(&settings, "b", "project").unwrap(), ("on", "project".to_owned()));
         assert_eq!(settings.catalog.budget, Some(9));
         assert_eq!((settings.user_roots.len(), settings.project_roots.len()), (1, 1));
@@ -427,18 +402,18 @@ mod tests {
     #[test]
     fn bundled_skills_are_left_out_by_anybody_and_brought_back_by_who_is_trusted() {
         let says = |text: &str| (!text.is_empty()).then(|| file("x", text));
-        for (user, project, reach, expected) in [
-            ("", "", Reach::Narrowing, true),
-            ("bundled = false", "", Reach::Narrowing, false),
-            ("", "bundled = false", Reach::Narrowing, false),
-            ("bundled = false", "bundled = true", Reach::Narrowing, false),
-            ("bundled = false", "bundled = true", Reach::Full, true),
-            ("bundled = true", "bundled = false", Reach::Full, false),
+        for (user, project, owner, expected) in [
+            ("", "", LayerOwner::UntrustedProject, true),
+            ("bundled = false", "", LayerOwner::UntrustedProject, false),
+            ("", "bundled = false", LayerOwner::UntrustedProject, false),
+            ("bundled = false", "bundled = true", LayerOwner::UntrustedProject, false),
+            ("bundled = false", "bundled = true", LayerOwner::TrustedProject, true),
+            ("bundled = true", "bundled = false", LayerOwner::TrustedProject, false),
         ] {
             let (user, project) = (says(user), says(project));
-            let project = project.as_ref().map(|project| (project, reach));
+            let project = project.as_ref().map(|project| (project, owner));
             let settings = Settings::merge(user.as_ref(), project, &mut Vec::new());
-            assert_eq!(settings.bundled, expected, "{user:?} {project:?}");
+            assert_eq!(settings.bundled != Some(false), expected, "{user:?} {project:?}");
         }
     }
 
@@ -446,10 +421,8 @@ mod tests {
     fn rules_of_both_files_are_kept_with_their_owner() {
         let user = file("user", "[gate]\nmode = \"strict\"\n");
         let project = file("project", "[gate]\nallow = [\"skill:*\"]\n");
-        for (reach, owner) in
-            [(Reach::Full, LayerOwner::TrustedProject), (Reach::Narrowing, LayerOwner::UntrustedProject)]
-        {
-            let settings = Settings::merge(Some(&user), Some((&project, reach)), &mut Vec::new());
+        for owner in [LayerOwner::TrustedProject, LayerOwner::UntrustedProject] {
+            let settings = Settings::merge(Some(&user), Some((&project, owner)), &mut Vec::new());
             let seen: Vec<_> =
                 settings.gate.iter().map(|layer| (layer.owner, layer.config.allow.len())).collect();
             assert_eq!(seen, [(LayerOwner::User, 0), (owner, 1)]);

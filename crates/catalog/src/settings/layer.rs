@@ -1,6 +1,6 @@
 //! What one file says about skills.
 
-use super::{ConfigFile, LayerOwner, Reach};
+use super::{ConfigFile, LayerOwner};
 use crate::config::{SkillConfig, Visibility};
 use crate::origin::{Class, Origin};
 use crate::reference::Reference;
@@ -11,14 +11,13 @@ use std::sync::Arc;
 /// The settings of skills in one file, by name; those with an origin first, since they say more.
 #[derive(Clone, Debug)]
 pub(super) struct Layer {
-    pub(super) reach: Reach,
     pub(super) owner: LayerOwner,
     pub(super) file: Arc<Path>,
     pub(super) rules: HashMap<String, Vec<(Option<Origin>, SkillConfig)>>,
 }
 
 impl Layer {
-    pub(super) fn new(file: &ConfigFile, reach: Reach, owner: LayerOwner) -> Self {
+    pub(super) fn new(file: &ConfigFile, owner: LayerOwner) -> Self {
         let mut rules: HashMap<String, Vec<_>> = HashMap::new();
         for (name, skill) in &file.config.skills {
             let reference: Reference = name.parse().unwrap_or_else(|_| Reference::name(name.as_str()));
@@ -26,7 +25,7 @@ impl Layer {
             rules.push((reference.origin, skill.clone()));
             rules.sort_by_key(|(origin, _)| origin.is_none());
         }
-        Self { reach, owner, file: Arc::clone(&file.path), rules }
+        Self { owner, file: Arc::clone(&file.path), rules }
     }
 
     /// Whether a name without an origin means skills of an origin, where more is given than they have.
