@@ -159,9 +159,9 @@ pub fn render(
         };
     }
     match options.disclosure {
-        Disclosure::Markdown => budget::compose(&markdown::Markdown::new(options), offers, options),
-        Disclosure::Xml => budget::compose(&xml::Xml::new(options), offers, options),
-        Disclosure::Eager => budget::compose(&eager::Eager::new(section, options), offers, options),
+        Disclosure::Markdown => budget::compose(markdown::Markdown, offers, options),
+        Disclosure::Xml => budget::compose(xml::Xml, offers, options),
+        Disclosure::Eager => budget::compose(eager::Eager { section, misses: 0 }, offers, options),
     }
 }
 

@@ -4,9 +4,10 @@
 //! in the order given; the rest stay as names as far as the budget reaches, then as a count. A skill that does not fit
 //! does not stop the ones behind it.
 
-use super::text::NAME_SEPARATOR;
+use super::text::{NAME_SEPARATOR, comma_list};
 use super::{Catalogue, CatalogueOptions, Offer, Report};
 use crate::tokens::Tokens;
+use metier_diagnostic::counted;
 
 /// The part of the budget that names may hold against descriptions: one in 4. Without a bound ten thousand names would
 /// leave no room for a single description; without a reserve the first descriptions would leave no room for names.
@@ -14,26 +15,19 @@ const NAMES_SHARE: usize = 4;
 
 /// One of the renderings.
 pub(super) trait Rendering {
+    /// What stands after the last skill.
+    const FOOT: &'static str = "";
+
     /// What stands before the first skill.
-    fn head(&self) -> String;
-    /// One skill in full; `room` is how many bytes there are. `Err` when it cannot be read.
-    fn full(&self, at: usize, offer: &Offer<'_>, room: usize) -> Full;
+    fn head(&self, options: &CatalogueOptions<'_>) -> String;
+    /// One skill in full. `None` when it takes more than `room`, which is in bytes; `Err` when it cannot be read.
+    fn full(&mut self, at: usize, offer: &Offer<'_>, room: usize) -> Result<Option<String>, String>;
     /// One skill that is offered by its name alone.
     fn name_only(&self, offer: &Offer<'_>) -> String;
     /// What is said about the skills that did not fit.
-    fn rest(&self, rest: &Rest<'_>) -> String;
-    /// What stands after the last skill.
-    fn foot(&self) -> &'static str;
-}
-
-/// What became of a skill's full text.
-pub(super) enum Full {
-    /// Here it is.
-    Text(String),
-    /// It takes more than the room there is; how much does not matter.
-    TooLong,
-    /// It could not be read.
-    Unreadable(String),
+    fn rest(&self, rest: &Rest<'_>) -> String {
+        rest_in_words(rest)
+    }
 }
 
 /// The skills that did not fit.
@@ -44,32 +38,52 @@ pub(super) struct Rest<'a> {
     pub(super) named: &'a [&'a str],
     /// How many are not even named.
     pub(super) unnamed: usize,
+    /// The tool that finds them.
+    pub(super) search: &'a str,
+}
+
+/// What is said about the skills that are not described, in sentences.
+fn rest_in_words(rest: &Rest<'_>) -> String {
+    let mut text = String::from("\n");
+    if !rest.named.is_empty() {
+        text.push_str("More skills, by name only: ");
+        text.push_str(&comma_list(rest.named.iter().copied()));
+        text.push_str(".\n");
+    }
+    let are = counted(rest.total, "skill", "skills");
+    text.push_str(&format!("There {} {are} in all", if rest.total == 1 { "is" } else { "are" }));
+    if rest.unnamed > 0 {
+        text.push_str(&format!("; {} not named here", counted(rest.unnamed, "is", "are")));
+    }
+    text.push_str(&format!(". Use the `{}` tool to find a skill by what it does.\n", rest.search));
+    text
 }
 
 /// Renders as much as fits.
-pub(super) fn compose(
-    rendering: &impl Rendering,
+pub(super) fn compose<R: Rendering>(
+    mut rendering: R,
     offers: &[Offer<'_>],
     options: &CatalogueOptions<'_>,
 ) -> Catalogue {
     let room = options.budget.bytes();
-    let frame = rendering.head().len() + rendering.foot().len();
+    let frame = rendering.head(options).len() + R::FOOT.len();
     let mut shown = vec![Share::Open; offers.len()];
     let mut problems = Vec::new();
 
     // First as if there were room for all of it; most catalogues end here.
     let mut used = frame;
     let complete = offers.iter().enumerate().all(|(at, offer)| {
-        shown[at] = share(rendering, at, offer, room.saturating_sub(used), &mut problems);
+        shown[at] = share(&mut rendering, at, offer, room.saturating_sub(used), &mut problems);
         used += shown[at].len();
         matches!(shown[at], Share::Full(_) | Share::Name(_)) && used <= room
     });
     if !complete {
-        let longest_rest = Rest { total: offers.len(), named: &[], unnamed: offers.len() };
+        let longest_rest =
+            Rest { total: offers.len(), named: &[], unnamed: offers.len(), search: options.search };
         used = frame + rendering.rest(&longest_rest).len();
-        choose(rendering, offers, &mut shown, room, used, &mut problems);
+        choose(&mut rendering, offers, &mut shown, room, used, &mut problems);
     }
-    finish(rendering, offers, &shown, options, problems)
+    finish(&rendering, offers, &shown, options, problems)
 }
 
 /// What one skill gets.
@@ -97,7 +111,7 @@ impl Share {
 }
 
 fn share(
-    rendering: &impl Rendering,
+    rendering: &mut impl Rendering,
     at: usize,
     offer: &Offer<'_>,
     room: usize,
@@ -107,9 +121,9 @@ fn share(
         return Share::Name(rendering.name_only(offer));
     }
     match rendering.full(at, offer, room) {
-        Full::Text(text) => Share::Full(text),
-        Full::TooLong => Share::Left,
-        Full::Unreadable(why) => {
+        Ok(Some(text)) => Share::Full(text),
+        Ok(None) => Share::Left,
+        Err(why) => {
             problems.push((offer.name.to_owned(), why));
             Share::Unreadable
         }
@@ -118,7 +132,7 @@ fn share(
 
 /// Goes through the skills in order and gives full text to each that leaves room for the names of the others.
 fn choose(
-    rendering: &impl Rendering,
+    rendering: &mut impl Rendering,
     offers: &[Offer<'_>],
     shown: &mut [Share],
     room: usize,
@@ -147,15 +161,15 @@ fn choose(
     }
 }
 
-fn finish(
-    rendering: &impl Rendering,
+fn finish<R: Rendering>(
+    rendering: &R,
     offers: &[Offer<'_>],
     shown: &[Share],
     options: &CatalogueOptions<'_>,
     unreadable: Vec<(String, String)>,
 ) -> Catalogue {
     let mut report = Report { skills: offers.len(), budget: options.budget, unreadable, ..Report::default() };
-    let mut text = rendering.head();
+    let mut text = rendering.head(options);
     let mut left = Vec::new();
     for (offer, share) in offers.iter().zip(shown) {
         match share {
@@ -178,15 +192,15 @@ fn finish(
     }
     if !left.is_empty() {
         let rest = |named: usize| {
-            let rest = Rest { total: offers.len(), named: &left[..named], unnamed: left.len() - named };
-            rendering.rest(&rest)
+            let (named, unnamed) = (&left[..named], left.len() - named);
+            rendering.rest(&Rest { total: offers.len(), named, unnamed, search: options.search })
         };
-        let named = fitting(&left, &rest, options.budget.bytes(), text.len() + rendering.foot().len());
+        let named = fitting(&left, &rest, options.budget.bytes(), text.len() + R::FOOT.len());
         report.named += named;
         report.counted = left.len() - named;
         text.push_str(&rest(named));
     }
-    text.push_str(rendering.foot());
+    text.push_str(R::FOOT);
     report.tokens = Tokens::of(&text);
     Catalogue { text, report }
 }

@@ -4,12 +4,10 @@
 //! as one of our own headings gets a backslash, which Markdown shows as the same text, and a code fence that is left
 //! open is closed, or the sections behind it would be code. Nothing in a body is expanded or executed here.
 
-use super::budget::{Full, Rendering, Rest};
-use super::markdown::rest_in_words;
+use super::budget::Rendering;
 use super::text::{MAX_DESCRIPTION, description, without_tags};
 use super::{CatalogueOptions, Offer};
 use crate::shown::one_line;
-use std::cell::{Cell, RefCell};
 
 /// Characters of a tool list that are shown.
 const MAX_TOOLS: usize = 1_000;
@@ -27,35 +25,24 @@ pub struct EagerSection {
     pub body: String,
 }
 
-pub(super) struct Eager<'a, F> {
-    search: &'a str,
-    section: RefCell<F>,
-    misses: Cell<usize>,
+pub(super) struct Eager<F> {
+    pub(super) section: F,
+    pub(super) misses: usize,
 }
 
-impl<'a, F> Eager<'a, F> {
-    pub(super) fn new(section: F, options: &CatalogueOptions<'a>) -> Self {
-        Self { search: options.search, section: RefCell::new(section), misses: Cell::new(0) }
-    }
-}
-
-impl<F: FnMut(usize) -> Result<EagerSection, String>> Rendering for Eager<'_, F> {
-    fn head(&self) -> String {
+impl<F: FnMut(usize) -> Result<EagerSection, String>> Rendering for Eager<F> {
+    fn head(&self, _: &CatalogueOptions<'_>) -> String {
         "## Available Skills\n\nEach section is a set of instructions for one kind of work. Follow it when you do such \
          work.\n\n"
             .to_owned()
     }
 
-    fn full(&self, at: usize, offer: &Offer<'_>, room: usize) -> Full {
-        let head = head(offer);
-        if head.len() > room || self.misses.get() >= MAX_MISSES {
-            return Full::TooLong;
+    fn full(&mut self, at: usize, offer: &Offer<'_>, room: usize) -> Result<Option<String>, String> {
+        let mut text = head(offer);
+        if text.len() > room || self.misses >= MAX_MISSES {
+            return Ok(None);
         }
-        let section = match (self.section.borrow_mut())(at) {
-            Ok(section) => section,
-            Err(why) => return Full::Unreadable(why),
-        };
-        let mut text = head;
+        let section = (self.section)(at)?;
         if let Some(tools) = &section.tools {
             let tools = without_tags(&one_line(tools, MAX_TOOLS));
             text.push_str(&format!("**Allowed tools:** {tools}\n"));
@@ -65,24 +52,16 @@ impl<F: FnMut(usize) -> Result<EagerSection, String>> Rendering for Eager<'_, F>
         if text.len() + section.body.trim().len() <= room {
             text.push_str(&contained(&section.body));
             if text.len() <= room {
-                self.misses.set(0);
-                return Full::Text(text);
+                self.misses = 0;
+                return Ok(Some(text));
             }
         }
-        self.misses.set(self.misses.get() + 1);
-        Full::TooLong
+        self.misses += 1;
+        Ok(None)
     }
 
     fn name_only(&self, offer: &Offer<'_>) -> String {
         format!("### Skill: {}\n\n", offer.name)
-    }
-
-    fn rest(&self, rest: &Rest<'_>) -> String {
-        rest_in_words(rest, self.search)
-    }
-
-    fn foot(&self) -> &'static str {
-        ""
     }
 }
 

@@ -1,45 +1,26 @@
 //! `- **name** [argument-hint]: description`, a line per skill.
 
-use super::budget::{Full, Rendering, Rest};
-use super::text::{MAX_DESCRIPTION, comma_list, description, hint, without_tags};
+use super::budget::Rendering;
+use super::text::{MAX_DESCRIPTION, description, hint, without_tags};
 use super::{CatalogueOptions, Offer};
-use metier_diagnostic::counted;
 
-pub(super) struct Markdown<'a> {
-    tool: &'a str,
-    search: &'a str,
-}
+pub(super) struct Markdown;
 
-impl<'a> Markdown<'a> {
-    pub(super) fn new(options: &CatalogueOptions<'a>) -> Self {
-        Self { tool: options.tool, search: options.search }
-    }
-}
-
-impl Rendering for Markdown<'_> {
-    fn head(&self) -> String {
+impl Rendering for Markdown {
+    fn head(&self, options: &CatalogueOptions<'_>) -> String {
         format!(
             "## Available Skills\n\nEach of these is a set of instructions for one kind of work. Before you do such work, load \
              its instructions with the `{}` tool.\n\n",
-            self.tool
+            options.tool
         )
     }
 
-    fn full(&self, _: usize, offer: &Offer<'_>, room: usize) -> Full {
-        let line = line(offer);
-        if line.len() <= room { Full::Text(line) } else { Full::TooLong }
+    fn full(&mut self, _: usize, offer: &Offer<'_>, room: usize) -> Result<Option<String>, String> {
+        Ok(Some(line(offer)).filter(|line| line.len() <= room))
     }
 
     fn name_only(&self, offer: &Offer<'_>) -> String {
         format!("- **{}**\n", offer.name)
-    }
-
-    fn rest(&self, rest: &Rest<'_>) -> String {
-        rest_in_words(rest, self.search)
-    }
-
-    fn foot(&self) -> &'static str {
-        ""
     }
 }
 
@@ -62,21 +43,4 @@ pub(super) fn line_up_to(offer: &Offer<'_>, most: usize) -> String {
     }
     line.push('\n');
     line
-}
-
-/// What is said about the skills that are not described, in sentences.
-pub(super) fn rest_in_words(rest: &Rest<'_>, search: &str) -> String {
-    let mut text = String::from("\n");
-    if !rest.named.is_empty() {
-        text.push_str("More skills, by name only: ");
-        text.push_str(&comma_list(rest.named.iter().copied()));
-        text.push_str(".\n");
-    }
-    let are = counted(rest.total, "skill", "skills");
-    text.push_str(&format!("There {} {are} in all", if rest.total == 1 { "is" } else { "are" }));
-    if rest.unnamed > 0 {
-        text.push_str(&format!("; {} not named here", counted(rest.unnamed, "is", "are")));
-    }
-    text.push_str(&format!(". Use the `{search}` tool to find a skill by what it does.\n"));
-    text
 }

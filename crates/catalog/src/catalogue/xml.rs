@@ -1,6 +1,6 @@
 //! `<available_skills>`, with where each skill is, everything escaped.
 
-use super::budget::{Full, Rendering, Rest};
+use super::budget::{Rendering, Rest};
 use super::text::{MAX_DESCRIPTION, comma_list, description, hint, xml};
 use super::{CatalogueOptions, Offer};
 use crate::shown::one_line;
@@ -8,22 +8,16 @@ use crate::shown::one_line;
 /// Characters of a path. The system's own limit is 4,096 bytes, so nothing real is ever cut.
 const MAX_LOCATION: usize = 4_096;
 
-pub(super) struct Xml<'a> {
-    search: &'a str,
-}
+pub(super) struct Xml;
 
-impl<'a> Xml<'a> {
-    pub(super) fn new(options: &CatalogueOptions<'a>) -> Self {
-        Self { search: options.search }
-    }
-}
+impl Rendering for Xml {
+    const FOOT: &'static str = "</available_skills>\n";
 
-impl Rendering for Xml<'_> {
-    fn head(&self) -> String {
+    fn head(&self, _: &CatalogueOptions<'_>) -> String {
         "<available_skills>\n".to_owned()
     }
 
-    fn full(&self, _: usize, offer: &Offer<'_>, room: usize) -> Full {
+    fn full(&mut self, _: usize, offer: &Offer<'_>, room: usize) -> Result<Option<String>, String> {
         let mut text = String::from("<skill>\n");
         let mut element = |name: &str, content: &str| {
             if !content.is_empty() {
@@ -35,7 +29,7 @@ impl Rendering for Xml<'_> {
         element("description", &description(offer.description, offer.when_to_use, MAX_DESCRIPTION));
         element("location", &one_line(&offer.location.to_string_lossy(), MAX_LOCATION));
         text.push_str("</skill>\n");
-        if text.len() <= room { Full::Text(text) } else { Full::TooLong }
+        Ok(Some(text).filter(|text| text.len() <= room))
     }
 
     fn name_only(&self, offer: &Offer<'_>) -> String {
@@ -47,12 +41,8 @@ impl Rendering for Xml<'_> {
         if !rest.named.is_empty() {
             text.push_str(&format!("<names>{}</names>\n", xml(&comma_list(rest.named.iter().copied()))));
         }
-        let search = xml(self.search);
+        let search = xml(rest.search);
         text.push_str(&format!("Use the {search} tool to find a skill by what it does.\n</more_skills>\n"));
         text
-    }
-
-    fn foot(&self) -> &'static str {
-        "</available_skills>\n"
     }
 }
