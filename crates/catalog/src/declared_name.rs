@@ -23,48 +23,26 @@ const VERSION: u32 = 1;
 pub struct DeclaredName {
     /// The name: letters, digits and `_`.
     pub name: String,
-    /// Whether nothing is started while it is not set.
-    pub required: bool,
-    /// What it is where it is not set.
-    pub default: Option<String>,
-    /// Whether it is never put into text.
-    pub sensitive: bool,
-    /// What it is for.
-    pub description: Option<String>,
+    /// What is said of it.
+    pub config: EnvConfig,
     /// The file that declares it; the nearest, where several do.
     pub file: Arc<Path>,
 }
 
 impl DeclaredName {
-    fn new(name: &str, config: &EnvConfig, file: &Arc<Path>) -> Self {
-        Self {
-            name: name.to_owned(),
-            required: config.required,
-            default: config.default.clone(),
-            sensitive: config.sensitive,
-            description: config.description.clone(),
-            file: Arc::clone(file),
-        }
-    }
-
-    /// What its file says of it.
-    pub(crate) fn config(&self) -> EnvConfig {
-        EnvConfig {
-            required: self.required,
-            default: self.default.clone(),
-            sensitive: self.sensitive,
-            description: self.description.clone(),
-        }
+    fn new(name: &str, config: EnvConfig, file: &Arc<Path>) -> Self {
+        Self { name: name.to_owned(), config, file: Arc::clone(file) }
     }
 
     /// Takes what a nearer file says of the same name. What is a secret or required to anybody stays so: a project cannot
     /// make text of what its user keeps secret.
-    fn nearer(&mut self, other: Self) {
-        self.required |= other.required;
-        self.sensitive |= other.sensitive;
-        self.default = other.default.or(self.default.take());
-        self.description = other.description.or(self.description.take());
-        self.file = other.file;
+    fn nearer(&mut self, Self { config: nearer, file, .. }: Self) {
+        let config = &mut self.config;
+        config.required |= nearer.required;
+        config.sensitive |= nearer.sensitive;
+        config.default = nearer.default.or(config.default.take());
+        config.description = nearer.description.or(config.description.take());
+        self.file = file;
     }
 }
 
@@ -87,7 +65,7 @@ pub(crate) fn declare(known: &mut Vec<DeclaredName>, more: Vec<DeclaredName>) {
 
 /// The names that a configuration declares.
 pub(crate) fn of_config(file: &ConfigFile) -> Vec<DeclaredName> {
-    file.config.env.iter().map(|(name, config)| DeclaredName::new(name, config, &file.path)).collect()
+    file.config.env.iter().map(|(name, config)| DeclaredName::new(name, config.clone(), &file.path)).collect()
 }
 
 /// The names that a project's manifest declares, as core-agent writes it.
@@ -160,7 +138,7 @@ pub(crate) fn names_in(
                 sensitive: entry.get("sensitive").is_some_and(|value| !value.text().is_some_and(is_no)),
                 description: text("description").map(str::to_owned),
             };
-            names.push(DeclaredName::new(name, &config, path));
+            names.push(DeclaredName::new(name, config, path));
         }
     }
     names
@@ -183,8 +161,8 @@ mod tests {
         let mut found = Vec::new();
         let names = names_in(source, &path, &mut found);
         let shown = names.iter().map(|name| {
-            let default = name.default.as_deref().unwrap_or("-");
-            format!("{} {} {default} {}", name.name, name.required, name.sensitive)
+            let EnvConfig { required, default, sensitive, .. } = &name.config;
+            format!("{} {required} {} {sensitive}", name.name, default.as_deref().unwrap_or("-"))
         });
         (shown.collect(), found.into_iter().map(|found| found.message).collect())
     }
@@ -217,7 +195,7 @@ mod tests {
         let name = |required, sensitive, default: Option<&str>, file: &str| {
             let default = default.map(str::to_owned);
             let config = EnvConfig { required, sensitive, default, description: None };
-            DeclaredName::new("A", &config, &Path::new(file).into())
+            DeclaredName::new("A", config, &Path::new(file).into())
         };
         let mut known = vec![name(false, true, Some("u"), "user")];
         declare(&mut known, vec![name(true, false, None, "project")]);

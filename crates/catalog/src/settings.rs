@@ -199,7 +199,7 @@ impl Settings {
         for names in [manifest].into_iter().chain(config) {
             let is_trusted = |name: &DeclaredName| {
                 let place = exact_path(project, &name.file);
-                trust.allows(&variable(&place, &name.name, &name.config()).entry)
+                trust.allows(&variable(&place, &name.name, &name.config).entry)
             };
             let (heard, unheard) = names.into_iter().partition(is_trusted);
             declared_name::declare(&mut self.environment, heard);

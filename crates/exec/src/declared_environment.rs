@@ -28,7 +28,7 @@ impl fmt::Display for UnsetVariablesError {
         for (at, name) in self.0.iter().enumerate() {
             let comma = if at == 0 { "" } else { ", " };
             write!(f, "{comma}`{}`", name.name)?;
-            if let Some(what) = &name.description {
+            if let Some(what) = &name.config.description {
                 write!(f, " ({})", what.trim())?;
             }
         }
@@ -67,6 +67,7 @@ impl DeclaredEnvironment {
     pub fn of(declared: &[DeclaredName], mut value: impl FnMut(&str) -> Option<String>) -> Self {
         let mut environment = Self::default();
         for declared in declared {
+            let config = &declared.config;
             let name: SecretName = match declared.name.parse() {
                 Ok(name) => name,
                 Err(error) => {
@@ -77,8 +78,8 @@ impl DeclaredEnvironment {
             };
             // Empty is as good as not set: nobody who requires a value means that one.
             let found = value(&declared.name).filter(|value| !value.is_empty());
-            let value = match (declared.sensitive, found.or_else(|| declared.default.clone())) {
-                (_, None) if declared.required => {
+            let value = match (config.sensitive, found.or_else(|| config.default.clone())) {
+                (_, None) if config.required => {
                     environment.unset.push(declared.clone());
                     VariableValue::Required
                 }
@@ -140,15 +141,15 @@ impl DeclaredEnvironment {
 mod tests {
     use std::path::Path;
 
+    use metier_catalog::EnvConfig;
+
     use super::*;
 
     fn declared(name: &str, required: bool, default: Option<&str>, sensitive: bool) -> DeclaredName {
+        let description = (name == "B").then(|| "the second".to_owned());
         DeclaredName {
             name: name.to_owned(),
-            required,
-            default: default.map(str::to_owned),
-            sensitive,
-            description: (name == "B").then(|| "the second".to_owned()),
+            config: EnvConfig { required, default: default.map(str::to_owned), sensitive, description },
             file: Path::new("/u/config.toml").into(),
         }
     }

@@ -100,7 +100,7 @@ pub(super) fn project_files(layout: &Layout) -> Vec<ProjectFile> {
     for path in MANIFESTS {
         add(&at(path), &|place, text| {
             let declared = declared_name::names_in(text, &at(path).into(), &mut Vec::new());
-            declared.iter().map(|name| variable(place, &name.name, &name.config())).collect()
+            declared.iter().map(|name| variable(place, &name.name, &name.config)).collect()
         });
     }
     for file in definitions(project) {

@@ -24,7 +24,7 @@ pub trait ValueSource: Send + Sync {
     fn declared_environment(&self, declared: &[DeclaredName]) -> DeclaredEnvironment {
         DeclaredEnvironment::of(declared, |name| {
             let is_kept = || {
-                let is_sensitive = declared.iter().any(|known| known.name == name && known.sensitive);
+                let is_sensitive = declared.iter().any(|known| known.name == name && known.config.sensitive);
                 (is_sensitive && self.keeps(name)).then(|| name.to_owned())
             };
             self.variable(name).filter(|value| !value.is_empty()).or_else(is_kept)
