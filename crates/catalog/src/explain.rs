@@ -43,22 +43,6 @@ pub struct Explanation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The model sees it.
-    Ready,
-    /// The model sees its name alone, by the configuration.
-    NameOnly,
-    /// The user can use it, the model is not told of it.
-    UserOnly,
-    /// Another skill has its name; it is reached by its origin or a requirement.
-    Shadowed,
-    /// Its project is not trusted.
-    Untrusted,
-    /// It is disabled.
-    Disabled,
-    /// It is turned off.
-    Off,
-    /// It lies inside another skill.
-    Nested,
     /// Its file was refused.
     Failed,
     /// There is no version that satisfies the requirement.
@@ -69,21 +53,9 @@ pub enum Verdict {
     NotFound,
     /// The text names no skill at all.
     Invalid,
-}
-
-impl From<State> for Verdict {
-    fn from(state: State) -> Self {
-        match state {
-            State::Off => Self::Off,
-            State::Disabled => Self::Disabled,
-            State::Untrusted => Self::Untrusted,
-            State::Nested => Self::Nested,
-            State::Shadowed => Self::Shadowed,
-            State::UserOnly => Self::UserOnly,
-            State::NameOnly => Self::NameOnly,
-            State::Ready => Self::Ready,
-        }
-    }
+    /// It is a skill that stands so.
+    #[serde(untagged)]
+    Stands(State),
 }
 
 /// A file that should be a skill and is none.
@@ -159,7 +131,10 @@ impl Snapshot {
                 let place = self.document_path(entry);
                 let origin = &self.root(entry).origin;
                 let state = advice::state_in_words(self, entry);
-                (entry.state().into(), format!("`{asked}` is `{}` ({origin}): {state}.", place.display()))
+                (
+                    Verdict::Stands(entry.state()),
+                    format!("`{asked}` is `{}` ({origin}): {state}.", place.display()),
+                )
             }
             Lookup::NoVersion(_) => (Verdict::NoVersion, format!("`{asked}`: {says}.")),
             Lookup::Ambiguous(_) => (Verdict::Ambiguous, format!("`{asked}` {says}.")),

@@ -1,6 +1,6 @@
 //! What to do next, one sentence each.
 
-use super::{Explanation, InCatalogue, Verdict};
+use super::{Explanation, InCatalogue};
 use crate::entry::{Entry, Relation, State};
 use crate::lookup::Lookup;
 use crate::snapshot::Snapshot;
@@ -46,7 +46,7 @@ fn shadowed(snapshot: &Snapshot, entry: &Entry) -> String {
 
 pub(super) fn advice(snapshot: &Snapshot, explanation: &Explanation, lookup: &Lookup<'_>) -> Vec<String> {
     let mut advice = match lookup {
-        Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => of_entry(snapshot, entry, explanation),
+        Lookup::Found(_, entry) | Lookup::Unusable(_, entry) => of_entry(snapshot, entry),
         Lookup::NoVersion(versions) => {
             vec![format!("Ask for one of the versions there are: {}.", versions.join(", "))]
         }
@@ -82,32 +82,32 @@ pub(super) fn advice(snapshot: &Snapshot, explanation: &Explanation, lookup: &Lo
     advice
 }
 
-fn of_entry(snapshot: &Snapshot, entry: &Entry, explanation: &Explanation) -> Vec<String> {
+fn of_entry(snapshot: &Snapshot, entry: &Entry) -> Vec<String> {
     let name = entry.name();
     let origin = &snapshot.root(entry).origin;
-    match explanation.verdict {
-        Verdict::Off => {
+    match entry.state() {
+        State::Off => {
             let visibility = snapshot.layout().settings.visibility(name.as_str(), origin);
             let file = visibility.map(|(_, file)| file.display().to_string()).unwrap_or_default();
             vec![format!("Set `visibility = \"on\"` for it in `{file}`.")]
         }
-        Verdict::Disabled => vec![format!("Enable it with `metier enable {name}`.")],
-        Verdict::Untrusted if entry.remote().is_some() => {
+        State::Disabled => vec![format!("Enable it with `metier enable {name}`.")],
+        State::Untrusted if entry.remote().is_some() => {
             let name = entry.call_name();
             vec![format!("Look at it with `metier use {name}`, then approve it with `metier trust {name}`.")]
         }
-        Verdict::Untrusted => vec![
+        State::Untrusted => vec![
             "See what the project would switch on with `metier trust --preview`, then trust it with `metier trust`."
                 .to_owned(),
         ],
-        Verdict::Nested => {
+        State::Nested => {
             vec!["Set `nested = true` on its root, or move it out of the other skill's folder.".to_owned()]
         }
-        Verdict::Shadowed => match entry.relation() {
+        State::Shadowed => match entry.relation() {
             Relation::CopyOf(_) => Vec::new(),
             _ => vec![format!("Call it `{origin}:{name}`, or give one of the two another name.")],
         },
-        Verdict::UserOnly => vec![match entry.user_only() {
+        State::UserOnly => vec![match entry.user_only() {
             Some(UserOnly::Declared) => {
                 format!("Use it with `metier use {name}`, or take `disable-model-invocation` out.")
             }
@@ -116,8 +116,8 @@ fn of_entry(snapshot: &Snapshot, entry: &Entry, explanation: &Explanation) -> Ve
             }
             None => format!("Use it with `metier use {name}`, or set its visibility to `on`."),
         }],
-        Verdict::NameOnly => vec!["Set its visibility to `on` for the model to see its description.".to_owned()],
-        _ => Vec::new(),
+        State::NameOnly => vec!["Set its visibility to `on` for the model to see its description.".to_owned()],
+        State::Ready => Vec::new(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! One clear answer about one name.
 
 use crate::machine::{Machine, skill};
-use metier_catalog::{CatalogueOptions, Explanation, InCatalogue, Lookup, Parsing, Tokens, Verdict};
+use metier_catalog::{CatalogueOptions, Explanation, InCatalogue, Lookup, Parsing, State, Tokens, Verdict};
 
 fn explain(machine: &Machine, name: &str) -> Explanation {
     let snapshot = machine.load_all();
@@ -33,12 +33,17 @@ fn machine() -> Machine {
 fn every_verdict_has_an_answer_and_advice() {
     let machine = machine();
     let table = [
-        ("deploy", Verdict::Ready, "the model sees it and you can use it", None),
-        ("user.claude:deploy", Verdict::Shadowed, "has its name", Some("user.claude:deploy")),
-        ("disabled", Verdict::Disabled, "it is disabled", Some("metier enable disabled")),
-        ("off", Verdict::Off, "the configuration turns it off", Some("config.toml")),
-        ("hidden", Verdict::UserOnly, "the model is not told of it", Some("disable-model-invocation")),
-        ("strange", Verdict::Untrusted, "not trusted", Some("metier trust --preview")),
+        ("deploy", Verdict::Stands(State::Ready), "the model sees it and you can use it", None),
+        ("user.claude:deploy", Verdict::Stands(State::Shadowed), "has its name", Some("user.claude:deploy")),
+        ("disabled", Verdict::Stands(State::Disabled), "it is disabled", Some("metier enable disabled")),
+        ("off", Verdict::Stands(State::Off), "the configuration turns it off", Some("config.toml")),
+        (
+            "hidden",
+            Verdict::Stands(State::UserOnly),
+            "the model is not told of it",
+            Some("disable-model-invocation"),
+        ),
+        ("strange", Verdict::Stands(State::Untrusted), "not trusted", Some("metier trust --preview")),
         ("broken", Verdict::Failed, "could not be loaded", None),
         ("deplyo", Verdict::NotFound, "no skill is called `deplyo`", Some("Did you mean `deploy`?")),
         ("deploy@^9", Verdict::NoVersion, "no such version", Some("one without a version")),
@@ -100,7 +105,7 @@ fn changes_since_trust_are_explained() {
     let snapshot = machine.load();
     let options = snapshot.catalogue_options(None);
     let explanation = snapshot.explain("strange", &options);
-    assert_eq!(explanation.verdict, Verdict::Ready);
+    assert_eq!(explanation.verdict, Verdict::Stands(State::Ready));
     assert_eq!(explanation.skills[0].trust_changes, ["code `scripts/x.sh` is new"]);
     assert!(explanation.skills[0].diagnostics.iter().any(|found| found.code.name() == "trust-changed"));
 }
