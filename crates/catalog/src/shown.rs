@@ -1,5 +1,7 @@
 //! A stranger's text, made fit to be shown on one line: to a model, or to the person who decides about it.
 
+use metier_diagnostic::acts;
+
 /// One line of at most `limit` characters: every run of white space and control characters one space, a cut marked with
 /// `…`, invisible characters gone.
 pub fn one_line(text: &str, limit: usize) -> String {
@@ -39,15 +41,9 @@ fn cut(line: &mut String, count: usize, limit: usize) {
 /// description could say one thing to the person who approves it and another to the model. The joiners U+200C and
 /// U+200D stay, since Persian, Hindi and emoji are written with them.
 fn is_invisible(c: char) -> bool {
-    matches!(c,
-        // Tags, and the variation selectors behind them, each of which can stand for a byte.
-        '\u{e0000}'..='\u{e0fff}'
-        | '\u{fe00}'..='\u{fe0d}'
-        | '\u{202a}'..='\u{202e}'
-        | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}' | '\u{61c}' | '\u{34f}'
-        // Letters without a shape.
-        | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{3164}' | '\u{ffa0}'
-        | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}')
+    // What is folded like white space is told from the rest; the variation selectors can each stand for a byte.
+    let is_folded = c.is_whitespace() || c.is_control();
+    (acts(c) && !is_folded) || matches!(c, '\u{fe00}'..='\u{fe0d}')
 }
 
 #[cfg(test)]
