@@ -171,6 +171,11 @@ impl Card {
             diagnostics,
         }
     }
+
+    /// The document's real path, where a link leads to it.
+    pub(crate) fn document_target(&self) -> Option<&Path> {
+        self.links.as_ref()?.document.as_deref()
+    }
 }
 
 impl Entry {

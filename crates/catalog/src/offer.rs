@@ -154,7 +154,7 @@ impl Snapshot {
             let file = skill.files.iter().find(|file| file.uri == skill.uri)?;
             return usize::try_from(file.size).ok();
         }
-        if let Some(target) = entry.card.links.as_ref().and_then(|links| links.document.as_deref()) {
+        if let Some(target) = entry.card.document_target() {
             let parent = metier_files::SkillDir::open(target.parent()?).ok()?;
             let name = metier_files::RelativePath::parse_os(target.file_name()?).ok()?;
             return parent.read_page(&name, 0, 0).ok().and_then(|page| usize::try_from(page.size).ok());

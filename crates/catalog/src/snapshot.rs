@@ -244,7 +244,7 @@ impl Snapshot {
     }
 
     fn read_whole(&self, entry: &Entry, name: Option<&str>) -> Result<SkillFile, Error> {
-        let mut file = match entry.card.links.as_ref().and_then(|links| links.document.as_deref()) {
+        let mut file = match entry.card.document_target() {
             Some(target) => SkillFile::read_at(target, name),
             None => SkillFile::read(&self.open(entry)?, name),
         }?;

@@ -25,6 +25,17 @@ pub(crate) enum Visited {
     Kept(Box<Kept>),
 }
 
+impl Visited {
+    /// The skill, also where its file is broken now.
+    pub(crate) fn loaded(&self) -> Option<&Loaded> {
+        match self {
+            Self::Loaded(loaded) => Some(loaded),
+            Self::Kept(kept) => Some(&kept.loaded),
+            Self::Refused(_) => None,
+        }
+    }
+}
+
 /// The last good version of a file that broke.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {

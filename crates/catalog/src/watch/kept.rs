@@ -18,11 +18,7 @@ pub(super) fn keep_last_good(before: &[Found<Visited>], plan: &Plan, next: &mut 
         return;
     }
     for found in before {
-        let loaded = match &found.value {
-            Visited::Loaded(loaded) => loaded,
-            Visited::Kept(kept) => &kept.loaded,
-            Visited::Refused(_) => continue,
-        };
+        let Some(loaded) = found.value.loaded() else { continue };
         let folder = below(&plan.roots[found.root].path, &found.folder);
         let Some(Broken { root, reason, at }) = broken.remove(&folder) else { continue };
         let why = diagnostic(&reason, &folder.join(loaded.card.document_name.as_str()));

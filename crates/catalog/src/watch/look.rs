@@ -4,7 +4,6 @@ use super::dirt::{Dirt, Scope};
 use super::holdings::Holdings;
 use super::surrounds::Surrounds;
 use crate::disabled::DISABLED_FILE;
-use crate::visit::Visited;
 use metier_files::{DocumentName, Place, Stamp};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -26,24 +25,16 @@ enum Watched {
     /// Something that kept a sweep from finding what may be there.
     Problem(PathBuf),
     /// The document of a skill.
-    Document(Place, DocumentKey),
+    Document { place: Place, path: PathBuf, was_read: bool },
     /// A folder that holds skills or could.
-    Folder(Place),
-}
-
-/// Where the document of a skill is.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum DocumentKey {
-    Named(DocumentName),
-    Linked(PathBuf),
-    Usual,
+    Folder(Place, PathBuf),
 }
 
 impl Look {
     /// Looks at everything that is held.
     pub(super) fn take(holdings: &Holdings) -> Self {
         let stamps = watched(holdings).map(|one| {
-            let stamp = Stamp::of(&one.path(holdings));
+            let stamp = Stamp::of(one.path());
             (one, stamp)
         });
         Self { stamps: stamps.collect() }
@@ -54,7 +45,7 @@ impl Look {
     pub(super) fn is_settled(&self, since: SystemTime) -> bool {
         self.stamps.iter().all(|(one, stamp)| match stamp {
             Some(stamp) => stamp.is_settled(since),
-            None => !matches!(one, Watched::Document(_, DocumentKey::Named(_) | DocumentKey::Linked(_))),
+            None => !matches!(one, Watched::Document { was_read: true, .. }),
         })
     }
 
@@ -72,13 +63,13 @@ impl Look {
                 Watched::Layout(_) => dirt.layout = true,
                 Watched::States(_) => dirt.states = true,
                 Watched::Problem(_) => dirt.roots = true,
-                Watched::Folder(place) if place.folder.as_os_str().is_empty() && stamp.is_none() => {
+                Watched::Folder(place, _) if place.folder.as_os_str().is_empty() && stamp.is_none() => {
                     dirt.layout = true;
                 }
-                Watched::Document(place, _) if stamp.is_some() && known.is_some() => {
+                Watched::Document { place, .. } if stamp.is_some() && known.is_some() => {
                     dirt.add(place.root, place.folder.clone(), Scope::Document);
                 }
-                Watched::Document(place, _) | Watched::Folder(place) => {
+                Watched::Document { place, .. } | Watched::Folder(place, _) => {
                     dirt.add(place.root, place.folder.clone(), Scope::Tree);
                 }
             }
@@ -88,16 +79,13 @@ impl Look {
 }
 
 impl Watched {
-    fn path(&self, holdings: &Holdings) -> PathBuf {
-        let folder = |place: &Place| holdings.path(place.root, &place.folder);
+    fn path(&self) -> &Path {
         match self {
             Self::Layout(path)
             | Self::States(path)
             | Self::Problem(path)
-            | Self::Document(_, DocumentKey::Linked(path)) => path.clone(),
-            Self::Folder(place) => folder(place),
-            Self::Document(place, DocumentKey::Named(name)) => folder(place).join(name.as_str()),
-            Self::Document(place, DocumentKey::Usual) => folder(place).join(DocumentName::CANONICAL),
+            | Self::Document { path, .. }
+            | Self::Folder(_, path) => path,
         }
     }
 }
@@ -109,26 +97,22 @@ fn watched(holdings: &Holdings) -> impl Iterator<Item = Watched> {
     let layout = paths.into_iter().chain(crew_files).map(Watched::Layout);
     let states = roots.map(|root| Watched::States(root.path.join(DISABLED_FILE)));
     let problems = harvest.problems.iter().filter_map(|problem| problem.path()).map(Path::to_owned);
-    let folders = harvest.folders.iter().cloned().map(Watched::Folder);
+    let folders = harvest.folders.iter().map(|place| {
+        let path = holdings.path(place.root, &place.folder);
+        Watched::Folder(place.clone(), path)
+    });
     let found = harvest.found.iter().flat_map(|found| {
         let place = Place { root: found.root, folder: found.folder.clone() };
-        let card = match &found.value {
-            Visited::Loaded(loaded) => Some(&loaded.card),
-            Visited::Kept(kept) => Some(&kept.loaded.card),
-            Visited::Refused(_) => None,
-        };
-        let key = match card {
-            None => DocumentKey::Usual,
-            Some(card) => match card.links.as_ref().and_then(|links| links.document.clone()) {
-                Some(target) => DocumentKey::Linked(target),
-                None => DocumentKey::Named(card.document_name),
-            },
-        };
+        let folder = holdings.path(place.root, &place.folder);
+        let card = found.value.loaded().map(|loaded| &loaded.card);
+        let target = card.and_then(|card| card.document_target());
+        let name = card.map_or(DocumentName::CANONICAL, |card| card.document_name.as_str());
+        let path = target.map_or_else(|| folder.join(name), Path::to_owned);
         // A file of another spelling may get one of the right spelling beside it, and one that never loaded may be
         // spelled in any way; their folders tell.
-        let is_usual = matches!(key, DocumentKey::Named(name) if name.is_canonical());
-        let folder = (!is_usual).then(|| Watched::Folder(place.clone()));
-        folder.into_iter().chain([Watched::Document(place, key)])
+        let is_usual = target.is_none() && card.is_some_and(|card| card.document_name.is_canonical());
+        let folder = (!is_usual).then(|| Watched::Folder(place.clone(), folder));
+        folder.into_iter().chain([Watched::Document { place, path, was_read: card.is_some() }])
     });
     layout.chain(states).chain(problems.map(Watched::Problem)).chain(folders).chain(found)
 }

@@ -212,12 +212,7 @@ impl Posts {
 
 /// The real path of a document that is a link.
 fn target_of(found: &Found<Visited>) -> Option<&Path> {
-    let card = match &found.value {
-        Visited::Loaded(loaded) => &loaded.card,
-        Visited::Kept(kept) => &kept.loaded.card,
-        Visited::Refused(_) => return None,
-    };
-    card.links.as_ref()?.document.as_deref()
+    found.value.loaded()?.card.document_target()
 }
 
 /// What it means that something happened to an entry of a folder.
