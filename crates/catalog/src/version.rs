@@ -1,6 +1,5 @@
 //! Versions as authors write them, and what a reference may ask of them.
 
-use serde::{Serialize, Serializer};
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -20,44 +19,14 @@ impl Version {
         Self { text: text.into(), semantic: lenient(text) }
     }
 
-    /// The text as the author wrote it.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// Which of two versions is the higher one. Unlike the order, `1.2` and `1.2.0` are equal here.
+    /// Which of two versions is the higher one. `None` is below `Some`, which is the rule for texts that are no versions; `1.2`
+    /// and `1.2.0`, which are told apart by their texts, are equal here.
     pub fn rank(&self, other: &Self) -> Ordering {
         match (&self.semantic, &other.semantic) {
             (Some(own), Some(other)) => own.cmp_precedence(other),
             (None, None) => self.text.cmp(&other.text),
             (own, other) => own.is_some().cmp(&other.is_some()),
         }
-    }
-}
-
-impl Ord for Version {
-    fn cmp(&self, other: &Self) -> Ordering {
-        // `None` is below `Some`, which is the rule for texts that are no versions. `1.2` and `1.2.0` mean the same and
-        // are told apart by their text, so that the order of two listings never depends on the order of the input.
-        self.semantic.cmp(&other.semantic).then_with(|| self.text.cmp(&other.text))
-    }
-}
-
-impl PartialOrd for Version {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl Serialize for Version {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.text)
     }
 }
 
@@ -170,16 +139,16 @@ mod tests {
         for (text, expected) in table {
             let version = Version::new(text);
             assert_eq!(version.semantic.as_ref().map(ToString::to_string).as_deref(), expected, "{text:?}");
-            assert_eq!(version.as_str(), text);
+            assert_eq!(&*version.text, text);
         }
     }
 
     #[test]
     fn versions_sort_by_number_and_other_texts_below() {
         let mut texts = ["1.10", "latest", "1.9", "v2.0.0-rc.1", "2", "alpha", "1.9.1"];
-        texts.sort_by_key(|text| Version::new(text));
+        texts.sort_by(|a, b| Version::new(a).rank(&Version::new(b)));
         assert_eq!(texts, ["alpha", "latest", "1.9", "1.9.1", "1.10", "v2.0.0-rc.1", "2"]);
-        assert_ne!(Version::new("1.2").cmp(&Version::new("1.2.0")), Ordering::Equal);
+        assert_ne!(Version::new("1.2"), Version::new("1.2.0"));
         assert_eq!(Version::new("1.2").rank(&Version::new("v1.2.0+5")), Ordering::Equal);
         assert_eq!(Version::new("1.2").rank(&Version::new("latest")), Ordering::Greater);
     }

@@ -86,7 +86,7 @@ fn a_folder_may_say_the_version() {
     let snapshot = machine.load_roots(&["root"]);
     assert_eq!(found(&snapshot, "tool").description(), "New.");
     assert_eq!(found(&snapshot, "tool@1").description(), "Old.");
-    assert_eq!(found(&snapshot, "tool@1").version().unwrap().as_str(), "1.5");
+    assert_eq!(found(&snapshot, "tool@1").version_text().unwrap(), "1.5");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What a session says about its skills, for those who keep records.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use metier_catalog::{EntryId, RoutingRecord, SHORTLIST_BUDGET, SHORTLIST_LENGTH, Shortlist};
@@ -53,7 +54,7 @@ impl SkillSession {
         let Some(entry) = snapshot.entry(id) else { return SkillLabels::default() };
         let file = snapshot.read(entry).ok();
         let manifest = file.as_ref().and_then(|file| file.manifest());
-        let version = entry.version().map(|version| version.to_string());
+        let version = entry.version_text().map(Cow::into_owned);
         SkillLabels { version, tags: manifest.map(|manifest| manifest.more.tags.clone()).unwrap_or_default() }
     }
 
