@@ -7,13 +7,6 @@ use crate::weights as by;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// The number of a skill in an index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SkillId {
-    pub(crate) segment: u16,
-    pub(crate) skill: u32,
-}
-
 /// What can be asked. Ranks do not depend on how skills are spread over segments, nor on what was there before.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
@@ -65,10 +58,8 @@ impl Part {
 impl Index {
     /// An index of segments.
     pub fn new(segments: Vec<Segment>) -> Self {
-        let mut index = Self::default();
-        for segment in segments {
-            index.segments.push(Part { segment: Arc::new(segment), gone: Vec::new(), first: 0 });
-        }
+        let part = |segment| Part { segment: Arc::new(segment), gone: Vec::new(), first: 0 };
+        let mut index = Self { segments: segments.into_iter().map(part).collect(), ..Self::default() };
         index.settle();
         index
     }
@@ -116,11 +107,6 @@ impl Index {
         self.segments.iter().map(|part| &*part.segment)
     }
 
-    /// How many segments it has.
-    pub fn parts(&self) -> usize {
-        self.segments.len()
-    }
-
     /// Brings all lists into memory: for whoever asks again and again.
     pub fn fetch(&mut self) {
         for part in &mut self.segments {
@@ -156,12 +142,6 @@ impl Index {
         self.segments.iter().flat_map(|part| {
             part.segment.keys().enumerate().filter(|(at, _)| !part.is_gone(*at as u32)).map(|(_, key)| key)
         })
-    }
-
-    /// The key of a skill.
-    pub fn key(&self, id: SkillId) -> Option<Key> {
-        let record = self.segments.get(usize::from(id.segment))?.segment.skills.get(id.skill as usize)?;
-        Some(record.key)
     }
 
     fn settle(&mut self) {

@@ -57,7 +57,7 @@ mod weights;
 mod words;
 
 pub use anatomy::{Place, SkillText};
-pub use index::{Index, SkillId};
+pub use index::Index;
 pub use leaf::{Counter, Key, Leaf};
 pub use neighbour::{Heads, Neighbours};
 pub use rank::{Desk, Hit, Parts, Ranking};

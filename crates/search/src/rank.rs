@@ -4,7 +4,7 @@
 //! (words weighted by place), how much of the request one passage answers, how many pieces of words the name and description
 //! share, and which share of the request's weight the whole skill and its head cover.
 
-use crate::index::{Index, Learned, Part, SkillId};
+use crate::index::{Index, Learned, Part};
 use crate::leaf::{Key, QUARTERS};
 use crate::posting::Posting;
 use crate::request::{Asked, Request};
@@ -34,8 +34,6 @@ pub struct Ranking {
 /// One skill that was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// Which one.
-    pub skill: SkillId,
     /// Its content.
     pub key: Key,
     /// How well it fits, beside others of the same request.
@@ -116,7 +114,7 @@ impl Index {
         let mut bodies: Vec<u64> = Vec::new();
         for (score, skill) in found {
             let Some((part, at)) = self.part_of(skill) else { continue };
-            let record = &part.1.segment.skills[at as usize];
+            let record = &part.segment.skills[at as usize];
             // An empty body is nobody's copy.
             let same = bodies.iter().position(|body| *body == record.body);
             if let Some(first) = same {
@@ -126,11 +124,10 @@ impl Index {
             bodies.push(record.body);
             let mut parts = desk.parts(skill, said);
             if hits.len() < limit.max(2) {
-                parts.against = against(&part.1.segment, at as usize, &weighed);
-                parts.denied = denied(request, part.1, at, &weighed);
+                parts.against = against(&part.segment, at as usize, &weighed);
+                parts.denied = denied(request, part, at, &weighed);
             }
-            let id = SkillId { segment: part.0, skill: at };
-            hits.push(Hit { skill: id, key: record.key, score, parts, copies: Vec::new() });
+            hits.push(Hit { key: record.key, score, parts, copies: Vec::new() });
         }
         let abstain = abstain(&hits);
         hits.truncate(limit);
@@ -138,10 +135,10 @@ impl Index {
     }
 
     /// The segment of a skill and its number there.
-    fn part_of(&self, skill: u32) -> Option<((u16, &Part), u32)> {
+    fn part_of(&self, skill: u32) -> Option<(&Part, u32)> {
         let at = self.segments.partition_point(|part| part.first <= skill).checked_sub(1)?;
         let part = self.segments.get(at)?;
-        Some(((u16::try_from(at).ok()?, part), skill - part.first))
+        Some((part, skill - part.first))
     }
 
     /// What a word of a request weighs among these skills.

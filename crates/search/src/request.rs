@@ -73,11 +73,6 @@ impl Request {
         let telling = self.words.iter().filter(|asked| asked.load != Load::Function);
         telling.map(|asked| asked.written.as_str())
     }
-
-    /// Whether it has no word at all.
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty() && self.pieces.is_empty()
-    }
 }
 
 /// Words that a denial reaches over: "not using the old importer".

@@ -108,13 +108,13 @@ impl Finder {
         for segment in gathered.segments {
             index.push(segment);
         }
-        if index.parts() > 1 {
+        if index.segments().len() > 1 {
             // Two threads may have read the same content, and a content that went may have come back; one of the two is enough.
             index.part_twins();
         }
-        if index.parts() > MAX_SEGMENTS
+        if index.segments().len() > MAX_SEGMENTS
             || index.gone() * 4 > index.len()
-            || (indexed.is_empty() && index.parts() > 1)
+            || (indexed.is_empty() && index.segments().len() > 1)
         {
             index = Index::new(vec![index.merged()]);
         }
