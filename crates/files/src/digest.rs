@@ -74,12 +74,6 @@ impl FileDigest {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TreeDigest(Sum);
 
-const BOUNDS: tree::DigestBounds = tree::DigestBounds {
-    entries: TreeDigest::MAX_ENTRIES,
-    bytes: TreeDigest::MAX_BYTES,
-    depth: TreeDigest::MAX_DEPTH,
-};
-
 impl TreeDigest {
     /// Files and folders that one digest covers. Skills have a dozen; 10,000 is beyond any seen, and reading them still
     /// takes under a second.
@@ -98,12 +92,12 @@ impl TreeDigest {
 
     /// The same with the number of bytes that it covers.
     pub(crate) fn with_size(skill: &SkillDir, links: LinksOut) -> Result<(Self, u64), Error> {
-        tree::digest(skill, BOUNDS, links, None).map(|(sum, bytes)| (Self(sum), bytes))
+        tree::digest(skill, links, None).map(|(sum, bytes)| (Self(sum), bytes))
     }
 
     /// The same, and what it covers is copied into an empty folder while it is read: the digest is that of the copy.
     pub(crate) fn copying(skill: &SkillDir, links: LinksOut, into: &Dir) -> Result<(Self, u64), Error> {
-        tree::digest(skill, BOUNDS, links, Some(into)).map(|(sum, bytes)| (Self(sum), bytes))
+        tree::digest(skill, links, Some(into)).map(|(sum, bytes)| (Self(sum), bytes))
     }
 }
 

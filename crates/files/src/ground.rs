@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 pub use self::opened::GroundFile;
 pub use self::replace::Expected;
-pub use self::walk::{Overgrown, WalkBounds, Walked, WalkedFile};
+pub use self::walk::{Overgrown, WalkBounds, Walked};
 use crate::open::{FILE, open_unlinked};
 use crate::{Error, RelativePath};
 

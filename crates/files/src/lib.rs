@@ -76,7 +76,7 @@ pub use document_name::DocumentName;
 pub use error::Error;
 pub use extent::Extent;
 pub use folder_lock::FolderLock;
-pub use ground::{Expected, Ground, GroundFile, Overgrown, WalkBounds, Walked, WalkedFile};
+pub use ground::{Expected, Ground, GroundFile, Overgrown, WalkBounds, Walked};
 pub use imprint::{Difference, How, Imprint, ImprintFile};
 pub use media_type::{MEDIA_HEAD, media_type, media_type_by_name};
 pub use os_error::OsError;

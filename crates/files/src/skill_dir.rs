@@ -19,7 +19,7 @@ pub use self::content::{Binary, Content, PAGE, TextPage};
 pub use self::kind::{BinaryKind, Encoding};
 pub use self::listing::{LeftOut, LeftOutReason, ListBounds, Listed, ListedLink, Listing};
 use crate::document_name::DocumentName;
-use crate::entries::{EntryBuffer, each_entry};
+use crate::entries::each_entry;
 use crate::open::{FOLDER, open_unlinked};
 use crate::{Error, RelativePath};
 
@@ -160,7 +160,7 @@ impl SkillDir {
         let failed = |error: rustix::io::Errno| Error::from_io(here, error.into());
         let folder = open_unlinked(self.dir.as_fd(), c".", FOLDER).map_err(failed)?;
         let mut best = None::<DocumentName>;
-        each_entry(folder.as_fd(), &mut EntryBuffer::default(), |name, _| {
+        each_entry(folder.as_fd(), &mut Vec::new(), |name, _| {
             DocumentName::keep_better(&mut best, name.to_bytes());
             ControlFlow::Continue(())
         })

@@ -17,7 +17,6 @@ use rustix::io::Errno;
 
 use self::answers::Found;
 use self::folder::{Folder, What};
-use crate::entries::EntryBuffer;
 use crate::open::FOLDER;
 use crate::protected::{PlannedChanges, Protected, ProtectedPlaces, UserPaths};
 use crate::{Error, OsError, Stamp};
@@ -127,7 +126,7 @@ pub struct Survey {
     entries: usize,
     /// Files that are secrets and have other names as well.
     linked: HashSet<(u64, u64)>,
-    buffer: EntryBuffer,
+    buffer: Vec<u8>,
     user: UserPaths,
     found: Found,
 }
@@ -148,7 +147,7 @@ impl Survey {
             pending: VecDeque::from([CString::default()]),
             entries: 0,
             linked: HashSet::new(),
-            buffer: EntryBuffer::default(),
+            buffer: Vec::new(),
             user: UserPaths::default(),
             found: Found::default(),
         };

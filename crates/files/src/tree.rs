@@ -1,13 +1,12 @@
 //! Everything below one folder, in one order, without following a link.
 
 use std::ffi::{CString, OsStr};
-use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{AtFlags, FileType, statat};
 
-use crate::entries::{EntryBuffer, each_entry};
+use crate::entries::sorted_entries;
 use crate::open::{FOLDER, open_unlinked};
 use crate::{Extent, ListBounds, OsError, RelativePath};
 
@@ -41,14 +40,7 @@ pub(crate) enum What {
 
 /// Walks `top` depth first. Anything called `.git` is left out with all it holds: it is git's, not the skill's.
 pub(crate) fn walk(top: BorrowedFd<'_>, bounds: ListBounds) -> Result<Tree, OsError> {
-    let mut walk = Walk {
-        top,
-        bounds,
-        tree: Vec::new(),
-        seen: 0,
-        buffer: EntryBuffer::default(),
-        extent: Extent::Whole,
-    };
+    let mut walk = Walk { top, bounds, tree: Vec::new(), seen: 0, buffer: Vec::new(), extent: Extent::Whole };
     // The descriptor we were given may have been read before, and reading goes on where it stands.
     let fresh = open_unlinked(top, c".", FOLDER)?;
     let mut pending = Vec::new();
@@ -78,7 +70,7 @@ struct Walk<'a> {
     tree: Vec<TreeEntry>,
     /// Folders count too, or a tree of empty folders would have no bound.
     seen: usize,
-    buffer: EntryBuffer,
+    buffer: Vec<u8>,
     extent: Extent,
 }
 
@@ -97,23 +89,12 @@ impl Walk<'_> {
         path: Option<&RelativePath>,
         pending: &mut Pending,
     ) -> Result<(), OsError> {
-        let mut names = Vec::new();
         let room = self.bounds.entries.saturating_sub(self.seen);
-        let extent = &mut self.extent;
-        each_entry(folder, &mut self.buffer, |name, kind| {
-            if name.to_bytes() == b".git" {
-                return ControlFlow::Continue(());
-            }
-            if names.len() >= room {
-                *extent = Extent::Truncated;
-                return ControlFlow::Break(());
-            }
-            names.push((name.to_owned(), kind));
-            ControlFlow::Continue(())
-        })?;
-        // Sorted here so that a truncated walk of an unchanged folder is the same walk every time.
-        names.sort_unstable_by(|(a, _): &(CString, FileType), (b, _)| a.cmp(b));
+        let (names, extent) = sorted_entries(folder, &mut self.buffer, room)?;
         self.seen += names.len();
+        if extent == Extent::Truncated {
+            self.extent = extent;
+        }
         for (name, kind) in names {
             let path = RelativePath::below(path, OsStr::from_bytes(name.to_bytes()));
             match kind {

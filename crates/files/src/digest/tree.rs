@@ -10,6 +10,7 @@ use rustix::fs::{FileType, Mode, OFlags, fchmod, fstat, openat, readlinkat, syml
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
+use super::TreeDigest;
 use super::sum::Sum;
 use crate::open::{FILE, open_unlinked};
 use crate::tree::{self, TreeEntry, What, is_executable};
@@ -23,13 +24,6 @@ const HEADER: &[u8; 22] = b"metier tree digest v1\n";
 /// An installer's note beside the skill, see [`super::TreeDigest`].
 const NOTE: &str = ".source.json";
 
-#[derive(Clone, Copy)]
-pub(super) struct DigestBounds {
-    pub(super) entries: usize,
-    pub(super) bytes: u64,
-    pub(super) depth: usize,
-}
-
 /// What happens to links that lead to something which is not hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinksOut {
@@ -40,15 +34,11 @@ pub(crate) enum LinksOut {
 }
 
 /// Hashes a skill; with `into`, copies what is hashed there. Gives the number of bytes as well.
-pub(super) fn digest(
-    skill: &SkillDir,
-    bounds: DigestBounds,
-    links: LinksOut,
-    into: Option<&Dir>,
-) -> Result<(Sum, u64), Error> {
+pub(super) fn digest(skill: &SkillDir, links: LinksOut, into: Option<&Dir>) -> Result<(Sum, u64), Error> {
     let dir = skill.dir();
-    let tree = tree::walk(dir.as_fd(), ListBounds { entries: bounds.entries, depth: bounds.depth })
-        .map_err(|error| Error::from_io(Path::new("."), error.into()))?;
+    let bounds = ListBounds { entries: TreeDigest::MAX_ENTRIES, depth: TreeDigest::MAX_DEPTH };
+    let tree =
+        tree::walk(dir.as_fd(), bounds).map_err(|error| Error::from_io(Path::new("."), error.into()))?;
     if !tree.extent.is_whole() {
         return Err(Error::TooManyFiles { limit: bounds.entries });
     }
@@ -57,15 +47,14 @@ pub(super) fn digest(
         into,
         links,
         hasher: Sha256::new(),
-        room: bounds.bytes,
-        bounds,
+        room: TreeDigest::MAX_BYTES,
         chunk: vec![0; CHUNK],
     };
     hashing.hasher.update(HEADER);
     for entry in tree.entries.iter().filter(|entry| entry.path.as_bytes() != NOTE.as_bytes()) {
         hashing.add(entry)?;
     }
-    let bytes = bounds.bytes - hashing.room;
+    let bytes = TreeDigest::MAX_BYTES - hashing.room;
     Ok((Sum::finish(hashing.hasher), bytes))
 }
 
@@ -77,7 +66,6 @@ struct Hashing<'a> {
     hasher: Sha256,
     /// Bytes that may still come.
     room: u64,
-    bounds: DigestBounds,
     chunk: Vec<u8>,
 }
 
@@ -89,7 +77,7 @@ impl Hashing<'_> {
             What::File { .. } => self.add_file(path),
             What::Link => self.add_link(path),
             What::Special => Err(Error::NotAFile { path: owned() }),
-            What::TooDeep => Err(Error::TooDeep { path: owned(), limit: self.bounds.depth }),
+            What::TooDeep => Err(Error::TooDeep { path: owned(), limit: TreeDigest::MAX_DEPTH }),
             What::Unreadable(error) => Err(Error::from_io(path.as_path(), error.into())),
         }
     }
@@ -112,7 +100,7 @@ impl Hashing<'_> {
         let size = u64::try_from(stat.st_size).unwrap_or_default();
         self.room = self.room.checked_sub(size).ok_or_else(|| Error::TooManyBytes {
             path: path.as_path().to_owned(),
-            limit: self.bounds.bytes,
+            limit: TreeDigest::MAX_BYTES,
         })?;
         let executable = is_executable(stat.st_mode);
         self.frame(if executable { b'X' } else { b'F' }, path, size);

@@ -1,7 +1,6 @@
 //! The files of a folder that its owner works with: what git is told to ignore is passed over.
 
 use std::ffi::OsStr;
-use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -13,9 +12,9 @@ use ::ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::FileType;
 
 use super::{Ground, GroundFile, c_path, failed};
-use crate::entries::{EntryBuffer, each_entry};
+use crate::entries::sorted_entries;
 use crate::open::{FILE, FOLDER, open_unlinked};
-use crate::{Error, RelativePath};
+use crate::{Error, Extent, RelativePath};
 
 /// The largest file of patterns that is read. Real ones have a few kilobytes.
 const MAX_PATTERNS: u64 = 256 * 1024;
@@ -56,17 +55,10 @@ pub enum Overgrown {
 /// What a walk found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Walked {
-    /// The files, by path.
-    pub files: Vec<WalkedFile>,
+    /// The regular files, by path, seen from the ground.
+    pub files: Vec<RelativePath>,
     /// Why there may be more.
     pub overgrown: Option<Overgrown>,
-}
-
-/// A regular file that was met.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WalkedFile {
-    /// Where it is, seen from the ground.
-    pub path: RelativePath,
 }
 
 /// The patterns of one folder, and how many bytes of a path lead to it.
@@ -107,7 +99,7 @@ impl Ground {
             }
             is_first = false;
         }
-        walk.found.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        walk.found.files.sort_unstable();
         Ok(walk.found)
     }
 }
@@ -144,35 +136,21 @@ impl Walk<'_> {
             error => failed(place, error),
         })?;
         let room = self.bounds.entries.saturating_sub(self.seen);
-        let mut names = Vec::new();
-        let mut is_cut = false;
-        each_entry(handle.as_fd(), &mut EntryBuffer::default(), |name, kind| {
-            if name.to_bytes() == b".git" {
-                return ControlFlow::Continue(());
-            }
-            if names.len() >= room {
-                is_cut = true;
-                return ControlFlow::Break(());
-            }
-            names.push((name.to_bytes().to_vec(), kind));
-            ControlFlow::Continue(())
-        })
-        .map_err(|error| failed(place, error))?;
-        // Sorted here so that a walk that ends early is the same walk every time.
-        names.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let (names, extent) =
+            sorted_entries(handle.as_fd(), &mut Vec::new(), room).map_err(|error| failed(place, error))?;
         self.seen += names.len();
         let mut folders = Vec::new();
         for (name, kind) in names {
-            let path = RelativePath::below(folder, OsStr::from_bytes(&name));
+            let path = RelativePath::below(folder, OsStr::from_bytes(name.to_bytes()));
             match kind {
                 FileType::Directory if !is_ignored(&path, patterns, true) => folders.push(path),
                 FileType::RegularFile if !is_ignored(&path, patterns, false) => {
-                    self.found.files.push(WalkedFile { path });
+                    self.found.files.push(path);
                 }
                 _ => {}
             }
         }
-        if is_cut {
+        if extent == Extent::Truncated {
             self.found.overgrown = Some(Overgrown::Entries(self.bounds.entries));
         }
         if depth + 1 >= self.bounds.depth && !folders.is_empty() {
@@ -221,7 +199,7 @@ mod tests {
     fn names(ground: &Ground, below: Option<&str>, bounds: &WalkBounds) -> (String, Option<Overgrown>) {
         let below = below.map(|below| below.parse().unwrap());
         let walked = ground.walk(below.as_ref(), bounds).unwrap();
-        let names: Vec<String> = walked.files.iter().map(|file| file.path.to_string()).collect();
+        let names: Vec<String> = walked.files.iter().map(ToString::to_string).collect();
         (names.join(" "), walked.overgrown)
     }
 

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::below;
 use crate::document_name::DocumentName;
-use crate::entries::{EntryBuffer, each_entry};
+use crate::entries::each_entry;
 use crate::open::{FILE, FOLDER, open_unlinked};
 use crate::protected::{Presence, ProtectedRule, is_holder, rule_for};
 use crate::secrets::{Proof, SecretRule, Shape, rules_for};
@@ -98,7 +98,7 @@ impl Folder {
         root: BorrowedFd<'_>,
         path: &CStr,
         space: usize,
-        buffer: &mut EntryBuffer,
+        buffer: &mut Vec<u8>,
     ) -> Option<Self> {
         match Self::try_read(root, path, space, buffer) {
             Ok(folder) => Some(folder),
@@ -116,7 +116,7 @@ impl Folder {
         root: BorrowedFd<'_>,
         path: &CStr,
         space: usize,
-        buffer: &mut EntryBuffer,
+        buffer: &mut Vec<u8>,
     ) -> Result<Self, Errno> {
         let now = SystemTime::now();
         let handle = open_unlinked(root, if path.is_empty() { c"." } else { path }, FOLDER)?;

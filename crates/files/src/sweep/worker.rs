@@ -10,7 +10,6 @@ use super::queue::{CloseOnPanic, Queue};
 use super::root::OpenRoot;
 use super::{Bounds, Candidate, Found, Place, Problem};
 use crate::OsError;
-use crate::entries::EntryBuffer;
 
 /// What all workers of a round share.
 pub(super) struct Walk<'a, F> {
@@ -77,7 +76,7 @@ pub(super) struct Worker<'w, 'a, T, F> {
     pub(super) walk: &'w Walk<'a, F>,
     pub(super) stack: Vec<Frame<'a>>,
     pub(super) haul: Haul<'a, T>,
-    pub(super) entries: EntryBuffer,
+    pub(super) entries: Vec<u8>,
     /// Calls for more workers; only the first worker has it, and only until it is used.
     pub(super) recruit: Option<&'w dyn Fn()>,
     /// The beginning of the document at hand.
@@ -93,7 +92,7 @@ impl<'w, 'a, T, F: Fn(Candidate<'_>) -> T> Worker<'w, 'a, T, F> {
             walk,
             stack: Vec::new(),
             haul,
-            entries: EntryBuffer::default(),
+            entries: Vec::new(),
             recruit,
             head: vec![0; walk.bounds.head.max(1)],
             system_path: Vec::new(),

@@ -76,12 +76,12 @@ impl GeneralTools {
             Err(metier_files::Error::NotAFolder { .. }) => {
                 let file = spot.file()?.clone();
                 ground.open_file(&file)?;
-                metier_files::Walked { files: vec![metier_files::WalkedFile { path: file }], overgrown: None }
+                metier_files::Walked { files: vec![file], overgrown: None }
             }
             Err(error) => return Err(error.into()),
         };
         let overgrown = walked.overgrown;
-        let mut files: Vec<RelativePath> = walked.files.into_iter().map(|file| file.path).collect();
+        let mut files = walked.files;
         let before = files.len();
         if spot.owner != Owner::Outputs {
             let survey = project.known();
