@@ -16,7 +16,7 @@ use crate::root::{Root, RootTrust};
 use crate::trust::link_entry;
 use crate::visit::{Kept, Visited};
 use metier_diagnostic::Diagnostic;
-use metier_files::{DocumentName, Error, Found, Repeat, SkillDir};
+use metier_files::{DocumentName, Error, Found, Repeat, SkillDir, Sweep};
 use problem::sort_problems;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -107,7 +107,7 @@ impl Snapshot {
 
     /// Settles names, states and relations of what a sweep gave.
     pub(crate) fn settle(layout: Arc<Layout>, include: Include, harvest: Harvest) -> Self {
-        let Harvest { plan, hasher, mut found, repeats, problems, .. } = harvest;
+        let Harvest { plan, hasher, sweep: Sweep { mut found, repeats, problems, .. } } = harvest;
         let mut diagnostics = layout.diagnostics.clone();
         diagnostics.extend_from_slice(&plan.diagnostics);
 

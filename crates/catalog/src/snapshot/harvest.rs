@@ -6,7 +6,7 @@ use super::{Include, Stamps};
 use crate::identity::NameHasher;
 use crate::layout::Layout;
 use crate::visit::{Visited, visit};
-use metier_files::{Candidate, Found, Place, Problem, Repeat, Sweep, sweep, sweep_places};
+use metier_files::{Candidate, Place, Sweep, sweep, sweep_places};
 
 /// What a sweep gave. Roots are numbered as in its plan.
 #[derive(Clone, Debug)]
@@ -14,10 +14,7 @@ pub(crate) struct Harvest {
     pub(crate) plan: Plan,
     /// The key of the hashes that the visited have; they mean nothing under another one.
     pub(crate) hasher: NameHasher,
-    pub(crate) found: Vec<Found<Visited>>,
-    pub(crate) repeats: Vec<Repeat>,
-    pub(crate) problems: Vec<Problem>,
-    pub(crate) folders: Vec<Place>,
+    pub(crate) sweep: Sweep<Visited>,
 }
 
 impl Harvest {
@@ -25,8 +22,8 @@ impl Harvest {
     pub(crate) fn gather(layout: &Layout, include: Include, stamps: Stamps, hasher: NameHasher) -> Self {
         let plan = Plan::new(layout, include, stamps);
         let visitor = |candidate: Candidate<'_>| visit(&candidate, &plan, &hasher);
-        let Sweep { found, repeats, problems, folders } = sweep(&plan.roots, &plan.bounds, visitor);
-        Self { plan, hasher, found, repeats, problems, folders }
+        let sweep = sweep(&plan.roots, &plan.bounds, visitor);
+        Self { plan, hasher, sweep }
     }
 
     /// Sweeps some places by the same plan, and changes nothing yet.

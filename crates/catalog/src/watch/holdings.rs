@@ -31,7 +31,7 @@ impl Holdings {
     /// What the roots of a layout hold now.
     pub(super) fn of(layout: Arc<Layout>, include: Include, read: Arc<AtomicU64>) -> Self {
         let harvest = Harvest::gather(&layout, include, Stamps::Taken, NameHasher::default());
-        read.fetch_add(harvest.found.len() as u64, Ordering::Relaxed);
+        read.fetch_add(harvest.sweep.found.len() as u64, Ordering::Relaxed);
         Self { layout, harvest, include, read }
     }
 
@@ -54,17 +54,18 @@ impl Holdings {
 
     /// Whether anything was found at a place or below it, or kept us from finding it.
     pub(super) fn knows(&self, root: usize, folder: &Path) -> bool {
-        let at = self.harvest.found.partition_point(|found| (found.root, &*found.folder) < (root, folder));
-        let is_found = |found: &Found<Visited>| found.root == root && found.folder.starts_with(folder);
-        let path = || self.path(root, folder);
-        self.harvest.found.get(at).is_some_and(is_found)
-            || self.harvest.folders.iter().any(|place| place.root == root && place.folder == folder)
-            || (!self.harvest.problems.is_empty() && is_problem_below(&self.harvest.problems, &path()))
-            || self
-                .harvest
-                .repeats
-                .iter()
-                .any(|repeat| repeat.place.root == root && repeat.place.folder == folder)
+        let Sweep { found, repeats, problems, folders } = &self.harvest.sweep;
+        let is_here = |place: &Place| place.root == root && place.folder == folder;
+        let is_below_it = |found: &Found<Visited>| found.root == root && found.folder.starts_with(folder);
+        let is_problem = || {
+            let path = self.path(root, folder);
+            problems.iter().any(|problem| is_below(problem, &path))
+        };
+        let at = found.partition_point(|found| (found.root, &*found.folder) < (root, folder));
+        found.get(at).is_some_and(is_below_it)
+            || folders.iter().any(is_here)
+            || (!problems.is_empty() && is_problem())
+            || repeats.iter().any(|repeat| is_here(&repeat.place))
     }
 
     /// The absolute path of a folder.
@@ -80,8 +81,8 @@ impl Holdings {
     fn look_at_all(&mut self) {
         let hasher = self.harvest.hasher.clone();
         let mut next = Harvest::gather(&self.layout, self.include, Stamps::Taken, hasher);
-        self.read.fetch_add(next.found.len() as u64, Ordering::Relaxed);
-        keep_last_good(&self.harvest.found, &self.harvest.plan, &mut next);
+        self.read.fetch_add(next.sweep.found.len() as u64, Ordering::Relaxed);
+        keep_last_good(&self.harvest.sweep.found, &self.harvest.plan, &mut next);
         reuse_cards(&self.harvest, &mut next);
         self.harvest = next;
     }
@@ -102,53 +103,44 @@ impl Holdings {
         if !may_exchange {
             return false;
         }
-        let plan = self.harvest.plan.clone();
-        let mut next = Harvest {
-            plan,
-            hasher: self.harvest.hasher.clone(),
-            found: sweep.found,
-            repeats: sweep.repeats,
-            problems: sweep.problems,
-            folders: sweep.folders,
-        };
+        let (plan, hasher) = (self.harvest.plan.clone(), self.harvest.hasher.clone());
+        let mut next = Harvest { plan, hasher, sweep };
         let mut before = Vec::new();
         for place in &wanted {
-            before.extend(take_part(&mut self.harvest.found, place, |found| (found.root, &found.folder)));
-            drop(take_part(&mut self.harvest.folders, place, |folder| (folder.root, &folder.folder)));
             let path = self.path(place.root, &place.folder);
-            self.harvest.problems.retain(|problem| !is_below(problem, &path));
+            let held = &mut self.harvest.sweep;
+            before.extend(take_part(&mut held.found, place, |found| (found.root, &found.folder)));
+            drop(take_part(&mut held.folders, place, |folder| (folder.root, &folder.folder)));
+            held.problems.retain(|problem| !is_below(problem, &path));
         }
         keep_last_good(&before, &self.harvest.plan, &mut next);
-        for found in next.found {
-            insert(&mut self.harvest.found, found, |found| (found.root, &found.folder));
+        let held = &mut self.harvest.sweep;
+        for found in next.sweep.found {
+            insert(&mut held.found, found, |found| (found.root, &found.folder));
         }
-        for folder in next.folders {
-            insert(&mut self.harvest.folders, folder, |folder| (folder.root, &folder.folder));
+        for folder in next.sweep.folders {
+            insert(&mut held.folders, folder, |folder| (folder.root, &folder.folder));
         }
-        self.harvest.problems.extend(next.problems);
-        self.harvest.problems.sort_by(|a, b| (a.root(), a.path()).cmp(&(b.root(), b.path())));
+        held.problems.extend(next.sweep.problems);
+        held.problems.sort_by(|a, b| (a.root(), a.path()).cmp(&(b.root(), b.path())));
         true
     }
 
     /// Whether a known skill was found again where it was, and nothing else there.
     fn stays(&self, place: &Place, sweep: &Sweep<Visited>) -> bool {
-        let part = |list| part(list, place, |found: &Found<Visited>| (found.root, &found.folder));
-        let (before, now) =
-            (&self.harvest.found[part(&self.harvest.found)], &sweep.found[part(&sweep.found)]);
+        let part = |list: &[Found<Visited>]| part(list, place, |found| (found.root, &found.folder));
+        let (before, now) = (&self.harvest.sweep.found, &sweep.found);
+        let (before, now) = (&before[part(before)], &now[part(now)]);
         matches!((before, now), ([a], [b]) if a.folder == b.folder && a.real == b.real)
     }
 
     /// Whether each folder stands for itself, so that a part can be exchanged without a look at the rest.
     fn is_plain(&self) -> bool {
-        let Harvest { found, repeats, problems, .. } = &self.harvest;
         let reals: Vec<&Path> = self.layout.roots.iter().filter_map(|root| root.real.as_deref()).collect();
         let overlap = reals.iter().enumerate().any(|(at, root)| {
             reals[..at].iter().any(|other| root.starts_with(other) || other.starts_with(root))
         });
-        !overlap
-            && repeats.is_empty()
-            && found.iter().all(|found| found.real.is_none())
-            && problems.iter().all(is_plain_problem)
+        !overlap && is_plain_sweep(&self.harvest.sweep)
     }
 }
 
@@ -165,10 +157,6 @@ fn is_plain_problem(problem: &Problem) -> bool {
 
 fn is_below(problem: &Problem, path: &Path) -> bool {
     problem.path().is_some_and(|place| place.starts_with(path))
-}
-
-fn is_problem_below(problems: &[Problem], path: &Path) -> bool {
-    problems.iter().any(|problem| is_below(problem, path))
 }
 
 /// Which part of a list is at a place and below it. Lists are in the order of paths, where that is one piece.
@@ -194,20 +182,21 @@ fn insert<T>(list: &mut Vec<T>, one: T, key: impl Fn(&T) -> (usize, &PathBuf)) {
 /// changed is told by the address alone.
 fn reuse_cards(before: &Harvest, next: &mut Harvest) {
     let old_roots: Vec<&Path> = before.plan.roots.iter().map(|root| &*root.path).collect();
-    let mut old = before.found.iter().peekable();
+    let known = &before.sweep.found;
+    let mut old = known.iter().peekable();
     let mut root = usize::MAX;
-    for found in &mut next.found {
+    for found in &mut next.sweep.found {
         if found.root != root {
             // Roots may have come, gone and changed their order; within a root both lists are in the order of paths.
             root = found.root;
             let path = &*next.plan.roots[root].path;
             let Some(was) = old_roots.iter().position(|old| *old == path) else {
-                old = before.found[before.found.len()..].iter().peekable();
+                old = known[known.len()..].iter().peekable();
                 continue;
             };
-            let start = before.found.partition_point(|found| found.root < was);
-            let end = before.found.partition_point(|found| found.root <= was);
-            old = before.found[start..end].iter().peekable();
+            let start = known.partition_point(|found| found.root < was);
+            let end = known.partition_point(|found| found.root <= was);
+            old = known[start..end].iter().peekable();
         }
         while old.next_if(|old| old.folder < found.folder).is_some() {}
         if let Some(same) = old.next_if(|old| old.folder == found.folder)

@@ -24,15 +24,15 @@ pub(super) fn keep_last_good(before: &[Found<Visited>], plan: &Plan, next: &mut 
         let why = diagnostic(&reason, &folder.join(loaded.card.document_name.as_str()));
         let value = Visited::Kept(Box::new(Kept { loaded: loaded.clone(), why }));
         if let Some(at) = at {
-            next.found[at].value = value;
+            next.sweep.found[at].value = value;
         } else {
-            next.problems.retain(|problem| folder_of(problem) != Some(&*folder));
+            next.sweep.problems.retain(|problem| folder_of(problem) != Some(&*folder));
             let (folder, real) = (found.folder.clone(), found.real.clone());
-            next.found.push(Found { root, folder, real, value });
+            next.sweep.found.push(Found { root, folder, real, value });
         }
     }
     // What was put back behind the others goes to its place; the rest is there already.
-    next.found.sort_by(|a, b| (a.root, &a.folder).cmp(&(b.root, &b.folder)));
+    next.sweep.found.sort_by(|a, b| (a.root, &a.folder).cmp(&(b.root, &b.folder)));
 }
 
 /// A file that does not load now.
@@ -46,7 +46,7 @@ struct Broken {
 /// The files that do not load now, by their folders.
 fn broken(next: &Harvest) -> HashMap<PathBuf, Broken> {
     let mut broken = HashMap::new();
-    for (at, found) in next.found.iter().enumerate() {
+    for (at, found) in next.sweep.found.iter().enumerate() {
         if let Visited::Refused(diagnostics) = &found.value {
             let is_error = |found: &&Diagnostic| found.severity() == Severity::Error;
             let Some(reason) = diagnostics.iter().find(is_error).or(diagnostics.first()) else { continue };
@@ -54,7 +54,7 @@ fn broken(next: &Harvest) -> HashMap<PathBuf, Broken> {
             broken.insert(folder, Broken { root: found.root, reason: reason.clone(), at: Some(at) });
         }
     }
-    for problem in &next.problems {
+    for problem in &next.sweep.problems {
         if let (Some(folder), Some(root)) = (folder_of(problem), problem.root()) {
             let reason = diagnostic_of(problem);
             broken.entry(folder.to_owned()).or_insert(Broken { root, reason, at: None });

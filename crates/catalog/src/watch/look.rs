@@ -96,12 +96,12 @@ fn watched(holdings: &Holdings) -> impl Iterator<Item = Watched> {
     let roots = holdings.layout.roots.iter().filter(|root| root.real.is_some());
     let layout = paths.into_iter().chain(crew_files).map(Watched::Layout);
     let states = roots.map(|root| Watched::States(root.path.join(DISABLED_FILE)));
-    let problems = harvest.problems.iter().filter_map(|problem| problem.path()).map(Path::to_owned);
-    let folders = harvest.folders.iter().map(|place| {
+    let problems = harvest.sweep.problems.iter().filter_map(|problem| problem.path()).map(Path::to_owned);
+    let folders = harvest.sweep.folders.iter().map(|place| {
         let path = holdings.path(place.root, &place.folder);
         Watched::Folder(place.clone(), path)
     });
-    let found = harvest.found.iter().flat_map(|found| {
+    let found = harvest.sweep.found.iter().flat_map(|found| {
         let place = Place { root: found.root, folder: found.folder.clone() };
         let folder = holdings.path(place.root, &place.folder);
         let card = found.value.loaded().map(|loaded| &loaded.card);

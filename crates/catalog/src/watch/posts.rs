@@ -124,10 +124,10 @@ impl Posts {
     ) -> Result<bool, WatchError> {
         let harvest = &holdings.harvest;
         let mut is_new = false;
-        for place in harvest.folders.iter().filter(|place| wanted(place.root, &place.folder)) {
+        for place in harvest.sweep.folders.iter().filter(|place| wanted(place.root, &place.folder)) {
             is_new |= self.set(&holdings.path(place.root, &place.folder), Role::Group(place.clone()))?;
         }
-        for found in harvest.found.iter().filter(|found| wanted(found.root, &found.folder)) {
+        for found in harvest.sweep.found.iter().filter(|found| wanted(found.root, &found.folder)) {
             let place = Place { root: found.root, folder: found.folder.clone() };
             if let Some(target) = target_of(found)
                 && let (Some(folder), Some(name)) = (target.parent(), target.file_name())
@@ -136,7 +136,7 @@ impl Posts {
             }
             is_new |= self.set(&holdings.path(place.root, &place.folder), Role::Skill(place))?;
         }
-        for problem in &harvest.problems {
+        for problem in &harvest.sweep.problems {
             let (path, Some(root)) = (problem.path().unwrap_or(Path::new("")), problem.root()) else {
                 continue;
             };
