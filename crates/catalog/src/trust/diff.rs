@@ -113,13 +113,8 @@ impl TrustChange {
             .help("look at it with `metier trust --diff`, then `metier trust` again")
     }
 
-    fn of<'a>(
-        subject: &str,
-        path: PathBuf,
-        items: impl IntoIterator<Item = &'a TrustItem>,
-        trust: &ProjectTrust,
-    ) -> Option<Self> {
-        let waits = items.into_iter().filter(|item| !trust.allows_item(item));
+    fn of(subject: &str, path: PathBuf, items: &[TrustItem], trust: &ProjectTrust) -> Option<Self> {
+        let waits = items.iter().filter(|item| !trust.allows_item(item));
         let changes = waits.map(|item| match trust.known(&item.entry) {
             _ if item.is_absence => format!("{} is gone", item.what),
             Known::Changed => format!("{} changed", item.what),
@@ -139,20 +134,17 @@ impl Snapshot {
         else {
             return Vec::new();
         };
-        let at = |path: &str| preview.project.join(path);
-        let skills = preview
-            .skills
-            .iter()
-            .filter_map(|skill| TrustChange::of(&skill.name, at(&skill.path), &skill.acts, trust));
-        let files = preview
-            .files
-            .iter()
-            .filter_map(|file| TrustChange::of(&file.path, at(&file.path), &file.acts, trust));
-        let links = preview.links.iter().filter_map(|item| {
+        let skills = preview.skills.iter().map(|skill| (&skill.name, &skill.path, &*skill.acts));
+        let files = preview.files.iter().map(|file| (&file.path, &file.path, &*file.acts));
+        let links = preview.links.iter().map(|item| {
             let place = &item.entry.name.place;
-            TrustChange::of(place, at(place), [item], trust)
+            (place, place, std::slice::from_ref(item))
         });
-        skills.chain(files).chain(links).collect()
+        let all = skills.chain(files).chain(links);
+        all.filter_map(|(subject, path, items)| {
+            TrustChange::of(subject, preview.project.join(path), items, trust)
+        })
+        .collect()
     }
 
     /// What one skill of the project can do that it could not when the project was trusted.

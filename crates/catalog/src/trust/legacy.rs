@@ -5,59 +5,50 @@
 //! clients' files, variables of `.agents/env.yaml`, agents, crews, links, and code whose name is not that of a script.
 
 use super::ProjectRecord;
-use super::entry::{TrustEntry, TrustKind};
+use super::entry::{EntryDigest, TrustEntry, TrustKind};
+use super::project_trust::Known;
 use super::skill::skill_digest;
+use crate::capability::Script;
 use crate::shown::one_line;
 use std::path::Path;
 
 /// Where the first form cut its lines.
 const CUT: usize = 200;
 
-/// Whether a record of the first form covers a thing.
-pub(super) fn covers(record: &ProjectRecord, entry: &TrustEntry) -> bool {
+/// What a record of the first form knows of a thing.
+pub(super) fn known(record: &ProjectRecord, entry: &TrustEntry) -> Known {
     if record.entries.is_some() {
-        return false;
+        return Known::New;
     }
-    let digest = entry.digest.to_string();
-    if let Some(line) = line(entry) {
-        return record.files.get(&entry.name.place).and_then(|acts| acts.get(&line)) == Some(&digest);
-    }
-    let Some(skill) = record.skills.get(&entry.name.place) else { return false };
-    let name = &entry.name.name;
-    match entry.kind {
-        // The name was not kept. A skill that is called like its folder, where no link leads to it, has the name that
-        // its path says.
-        TrustKind::Skill => {
-            let path = entry.name.place.as_str();
-            let called = Path::new(path).file_name().and_then(|name| name.to_str());
-            called.is_some_and(|called| skill_digest(called, path, None) == entry.digest)
+    let (name, place) = (&entry.name.name, &entry.name.place);
+    let (is_named, is_same) = if let Some(line) = line(entry) {
+        let digest = record.files.get(place).and_then(|acts| acts.get(&line));
+        (digest.is_some(), digest == Some(&entry.digest.to_string()))
+    } else {
+        let Some(skill) = record.skills.get(place) else { return Known::New };
+        let kept = |digest: Option<EntryDigest>| (digest.is_some(), digest == Some(entry.digest));
+        match entry.kind {
+            // The name was not kept. A skill that is called like its folder, where no link leads to it, has the name that
+            // its path says.
+            TrustKind::Skill => {
+                let called = Path::new(place).file_name().and_then(|name| name.to_str());
+                (true, called.is_some_and(|called| skill_digest(called, place, None) == entry.digest))
+            }
+            TrustKind::Code => kept(skill.scripts.get(name).map(Script::entry_digest)),
+            // These were kept by what they say, so another one is another name.
+            TrustKind::Command => {
+                (false, skill.commands.contains(name) && skill.command_digest(name) == entry.digest)
+            }
+            TrustKind::Need => (false, skill.needs.contains(name)),
+            TrustKind::Hooks => kept(skill.hooks_digest()),
+            TrustKind::Tools => kept(skill.tools_digest(name)),
+            _ => (false, false),
         }
-        TrustKind::Code => {
-            skill.scripts.get(name).is_some_and(|script| script.entry_digest() == entry.digest)
-        }
-        TrustKind::Command => skill.commands.contains(name) && skill.command_digest(name) == entry.digest,
-        TrustKind::Hooks => skill.hooks_digest() == Some(entry.digest),
-        TrustKind::Tools => skill.tools_digest(name) == Some(entry.digest),
-        TrustKind::Need => skill.needs.contains(name),
-        _ => false,
-    }
-}
-
-/// Whether a record of the first form has something of that kind and name.
-pub(super) fn names(record: &ProjectRecord, entry: &TrustEntry) -> bool {
-    if record.entries.is_some() {
-        return false;
-    }
-    if let Some(line) = line(entry) {
-        return record.files.get(&entry.name.place).is_some_and(|acts| acts.contains_key(&line));
-    }
-    let Some(skill) = record.skills.get(&entry.name.place) else { return false };
-    match entry.kind {
-        TrustKind::Skill => true,
-        TrustKind::Code => skill.scripts.contains_key(&entry.name.name),
-        TrustKind::Hooks => skill.hooks.is_some(),
-        TrustKind::Tools => skill.tools_digest(&entry.name.name).is_some(),
-        _ => false,
+    };
+    match (is_same, is_named) {
+        (true, _) => Known::Same,
+        (false, true) => Known::Changed,
+        (false, false) => Known::New,
     }
 }
 

@@ -80,9 +80,7 @@ impl Preview {
 
     /// Everything in one list.
     pub fn items(&self) -> impl Iterator<Item = &TrustItem> {
-        let files = self.files.iter().flat_map(|file| &file.acts);
-        let skills = self.skills.iter().flat_map(|skill| &skill.acts);
-        files.chain(skills).chain(&self.links).filter(|item| !item.is_absence)
+        self.all_items().filter(|item| !item.is_absence)
     }
 
     /// The same with the items for missing things.

@@ -64,7 +64,7 @@ impl ProjectTrust {
         }
         // What cannot be read cannot be compared, so it is never what was trusted.
         entry.kind != TrustKind::Unreadable
-            && (recorded.entries.contains(entry) || legacy::covers(&recorded.record, entry))
+            && (recorded.entries.contains(entry) || legacy::known(&recorded.record, entry) == Known::Same)
     }
 
     /// The same for an item, which may stand for something that is gone.
@@ -78,7 +78,7 @@ impl ProjectTrust {
         }
         let Some(recorded) = &self.record else { return Known::New };
         let is_named = recorded.entries.iter().any(|old| old.kind == entry.kind && old.name == entry.name)
-            || legacy::names(&recorded.record, entry);
+            || legacy::known(&recorded.record, entry) != Known::New;
         if is_named { Known::Changed } else { Known::New }
     }
 
