@@ -26,27 +26,18 @@ pub const DEFAULT_BUDGET: Tokens = Tokens(4_000);
 /// The part of a model's window the catalogue takes when nobody has said otherwise: one in 50, which is 2 %.
 pub const WINDOW_SHARE: usize = 50;
 
-/// How skills are listed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Disclosure {
-    /// A heading, a sentence and a line per skill.
-    #[default]
-    Markdown,
-    /// `<available_skills>`, with where each skill is.
-    Xml,
-    /// Every skill's whole text, for small sets and for models without tools.
-    Eager,
-}
-
-impl Disclosure {
-    /// The word users see.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Markdown => "markdown",
-            Self::Xml => "xml",
-            Self::Eager => "eager",
-        }
+metier_diagnostic::words! {
+    /// How skills are listed.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Disclosure {
+        /// A heading, a sentence and a line per skill.
+        #[default]
+        Markdown = "markdown",
+        /// `<available_skills>`, with where each skill is.
+        Xml = "xml",
+        /// Every skill's whole text, for small sets and for models without tools.
+        Eager = "eager",
     }
 }
 

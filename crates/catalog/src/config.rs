@@ -176,29 +176,19 @@ pub struct NeedsConfig {
     pub seconds: Option<NonZeroU32>,
 }
 
-/// Who is offered a skill, from nobody to everybody: the order is used to tell whether a setting narrows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Visibility {
-    /// Nobody: it is not used at all.
-    Off,
-    /// The user alone; the model is not told of it.
-    UserOnly,
-    /// The model sees its name without the description.
-    NameOnly,
-    /// The model sees it in full.
-    On,
-}
-
-impl Visibility {
-    /// The word users see.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::UserOnly => "user-only",
-            Self::NameOnly => "name-only",
-            Self::On => "on",
-        }
+metier_diagnostic::words! {
+    /// Who is offered a skill, from nobody to everybody: the order is used to tell whether a setting narrows.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Visibility {
+        /// Nobody: it is not used at all.
+        Off = "off",
+        /// The user alone; the model is not told of it.
+        UserOnly = "user-only",
+        /// The model sees its name without the description.
+        NameOnly = "name-only",
+        /// The model sees it in full.
+        On = "on",
     }
 }
 

@@ -9,7 +9,6 @@ use metier_skill::{Description, Manifest, SkillName, UserOnly};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,54 +28,36 @@ impl EntryId {
     }
 }
 
-/// How a skill stands. Where several apply, the first of this list is the one that is shown: it is what has to change
-/// before any other matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum State {
-    /// Turned off by the configuration.
-    Off,
-    /// Disabled by `.disabled.json`.
-    Disabled,
-    /// In a project that is not trusted, or a server's and not approved.
-    Untrusted,
-    /// Inside another skill's folder; listed only when asked for.
-    Nested,
-    /// Another skill has its name.
-    Shadowed,
-    /// For the user, not for the model.
-    UserOnly,
-    /// The model sees its name without the description.
-    NameOnly,
-    /// The model sees it.
-    Ready,
+metier_diagnostic::words! {
+    /// How a skill stands. Where several apply, the first of this list is the one that is shown: it is what has to change
+    /// before any other matters.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum State {
+        /// Turned off by the configuration.
+        Off = "off",
+        /// Disabled by `.disabled.json`.
+        Disabled = "disabled",
+        /// In a project that is not trusted, or a server's and not approved.
+        Untrusted = "untrusted",
+        /// Inside another skill's folder; listed only when asked for.
+        Nested = "nested",
+        /// Another skill has its name.
+        Shadowed = "shadowed",
+        /// For the user, not for the model.
+        UserOnly = "user-only",
+        /// The model sees its name without the description.
+        NameOnly = "name-only",
+        /// The model sees it.
+        Ready = "ready",
+    }
 }
 
 impl State {
-    /// The word users see.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Disabled => "disabled",
-            Self::Untrusted => "untrusted",
-            Self::Nested => "nested",
-            Self::Shadowed => "shadowed",
-            Self::UserOnly => "user-only",
-            Self::NameOnly => "name-only",
-            Self::Ready => "ready",
-        }
-    }
-
     /// Whether a skill in this state can have its name, and so keep another from having it. An untrusted or disabled one
     /// never does: what may not be used must not hide what may.
     pub const fn holds_name(self) -> bool {
         matches!(self, Self::Shadowed | Self::UserOnly | Self::NameOnly | Self::Ready)
-    }
-}
-
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 

@@ -88,57 +88,41 @@ pub enum RootTrust {
     Untrusted,
 }
 
-/// What a skill's `allowed-tools` means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum AllowedTools {
-    /// Only the named tools may be called while the skill is active.
-    Fence,
-    /// The named tools need no question.
-    Grant,
-    /// Both.
-    Both,
-    /// Neither: the list is shown and has no effect.
-    Advisory,
-}
-
-impl AllowedTools {
-    /// The word users see.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Fence => "fence",
-            Self::Grant => "grant",
-            Self::Both => "both",
-            Self::Advisory => "advisory",
-        }
+metier_diagnostic::words! {
+    /// What a skill's `allowed-tools` means.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum AllowedTools {
+        /// Only the named tools may be called while the skill is active.
+        Fence = "fence",
+        /// The named tools need no question.
+        Grant = "grant",
+        /// Both.
+        Both = "both",
+        /// Neither: the list is shown and has no effect.
+        Advisory = "advisory",
     }
 }
 
 /// The folders below a project in which agentmd keeps skills, whose authors expect commands to start in the skill's own.
 const AGENTMD: &[&str] = &["workspace/agents/skills", "agents/skills", "agents/_config/skills"];
 
-/// Where the commands in a skill's text start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CommandsStart {
-    /// In the project, where there is one.
-    Project,
-    /// In the skill's own folder.
-    Skill,
+metier_diagnostic::words! {
+    /// Where the commands in a skill's text start.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum CommandsStart {
+        /// In the project, where there is one.
+        Project = "project",
+        /// In the skill's own folder.
+        Skill = "skill",
+    }
 }
 
 impl CommandsStart {
     /// Where the authors of the skills below a root expect them to start, if nobody says.
     fn usual(root: &Path) -> Self {
         if AGENTMD.iter().any(|place| root.ends_with(place)) { Self::Skill } else { Self::Project }
-    }
-
-    /// The word users see.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Project => "project",
-            Self::Skill => "skill",
-        }
     }
 }
 

@@ -3,32 +3,17 @@
 use serde::Serialize;
 use std::fmt;
 
-/// How much a problem matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Worth knowing; nothing needs to change.
-    Info,
-    /// Works here and may not elsewhere, or not as its author meant.
-    Warning,
-    /// Wrong: something was refused or left out.
-    Error,
-}
-
-impl Severity {
-    /// The word users see.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+crate::words! {
+    /// How much a problem matters.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Severity {
+        /// Worth knowing; nothing needs to change.
+        Info = "info",
+        /// Works here and may not elsewhere, or not as its author meant.
+        Warning = "warning",
+        /// Wrong: something was refused or left out.
+        Error = "error",
     }
 }
 
@@ -93,5 +78,48 @@ macro_rules! codes {
         )+)+
         /// All codes of this crate, in the order of the reference page.
         pub static ALL: &[&$crate::Code] = &[$($(&$ident),+),+];
+    };
+}
+
+/// Declares an enum with a word for each variant beside it, which `word` gives and by which it is shown.
+///
+/// ```
+/// metier_diagnostic::words! {
+///     /// How something went.
+///     #[derive(Clone, Copy, Debug)]
+///     pub enum Outcome {
+///         /// As it should.
+///         Good = "good",
+///         /// It broke off.
+///         Broken = "broken off",
+///     }
+/// }
+///
+/// fn main() {
+///     assert_eq!(Outcome::Broken.to_string(), "broken off");
+/// }
+/// ```
+#[macro_export]
+macro_rules! words {
+    ($(#[$outer:meta])* $vis:vis enum $name:ident { $($(#[$inner:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$outer])*
+        $vis enum $name {
+            $($(#[$inner])* $variant,)+
+        }
+
+        impl $name {
+            /// The word users see.
+            pub const fn word(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)+
+                }
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(self.word())
+            }
+        }
     };
 }

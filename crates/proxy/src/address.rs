@@ -1,30 +1,31 @@
 //! Which addresses are not the open internet.
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Why an address is refused unless a rule names it.
-///
-/// Behind these are services that trust whoever can reach them: a database on this machine, a router's page, the
-/// credentials of a cloud machine. A public name can be made to lead to any of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Special {
-    /// This machine.
-    Loopback,
-    /// "This network": systems take `0.0.0.0` for this machine.
-    Unspecified,
-    /// A private network.
-    Private,
-    /// The link, without a router.
-    LinkLocal,
-    /// The network between a provider and its customers.
-    Shared,
-    /// A service that hands out a cloud machine's credentials.
-    Metadata,
-    /// Many machines at once.
-    Multicast,
-    /// Addresses nobody has been given, which some networks use for themselves.
-    Reserved,
+metier_diagnostic::words! {
+    /// Why an address is refused unless a rule names it.
+    ///
+    /// Behind these are services that trust whoever can reach them: a database on this machine, a router's page, the
+    /// credentials of a cloud machine. A public name can be made to lead to any of them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Special {
+        /// This machine.
+        Loopback = "a loopback address",
+        /// "This network": systems take `0.0.0.0` for this machine.
+        Unspecified = "an address of \"this network\"",
+        /// A private network.
+        Private = "a private address",
+        /// The link, without a router.
+        LinkLocal = "a link-local address",
+        /// The network between a provider and its customers.
+        Shared = "an address of a provider's inner network",
+        /// A service that hands out a cloud machine's credentials.
+        Metadata = "the address of a cloud's metadata service",
+        /// Many machines at once.
+        Multicast = "a multicast address",
+        /// Addresses nobody has been given, which some networks use for themselves.
+        Reserved = "a reserved address",
+    }
 }
 
 impl Special {
@@ -35,26 +36,6 @@ impl Special {
             IpAddr::V4(address) => version_4(address),
             IpAddr::V6(address) => version_6(address),
         }
-    }
-
-    /// The word for it in messages.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Loopback => "a loopback address",
-            Self::Unspecified => "an address of \"this network\"",
-            Self::Private => "a private address",
-            Self::LinkLocal => "a link-local address",
-            Self::Shared => "an address of a provider's inner network",
-            Self::Metadata => "the address of a cloud's metadata service",
-            Self::Multicast => "a multicast address",
-            Self::Reserved => "a reserved address",
-        }
-    }
-}
-
-impl fmt::Display for Special {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 

@@ -101,17 +101,19 @@ pub enum Trouble {
     Stopped,
 }
 
-/// How a contact ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// Both sides were done.
-    Closed,
-    /// One side broke off.
-    Broken,
-    /// Nothing went over it for too long.
-    Idle,
-    /// The proxy ended.
-    Stopped,
+metier_diagnostic::words! {
+    /// How a contact ended.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Ending {
+        /// Both sides were done.
+        Closed = "closed",
+        /// One side broke off.
+        Broken = "broken off",
+        /// Nothing went over it for too long.
+        Idle = "idle",
+        /// The proxy ended.
+        Stopped = "stopped",
+    }
 }
 
 /// What went over a contact.
@@ -159,18 +161,6 @@ impl fmt::Display for Event {
                 carried.down
             ),
             Self::Malformed { fault, .. } => write!(f, "no request: {fault}"),
-        }
-    }
-}
-
-impl Ending {
-    /// The word for it in logs.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Closed => "closed",
-            Self::Broken => "broken off",
-            Self::Idle => "idle",
-            Self::Stopped => "stopped",
         }
     }
 }

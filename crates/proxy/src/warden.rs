@@ -5,25 +5,16 @@ use std::net::IpAddr;
 
 use metier_policy::Host;
 
-/// How a program asked to get out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Way {
-    /// A request for `http://…`, passed on by the proxy.
-    Http,
-    /// A tunnel, asked for with `CONNECT`.
-    Tunnel,
-    /// A tunnel, asked for over SOCKS5.
-    Socks,
-}
-
-impl Way {
-    /// The word for it in logs.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Http => "http",
-            Self::Tunnel => "connect",
-            Self::Socks => "socks",
-        }
+metier_diagnostic::words! {
+    /// How a program asked to get out.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Way {
+        /// A request for `http://…`, passed on by the proxy.
+        Http = "http",
+        /// A tunnel, asked for with `CONNECT`.
+        Tunnel = "connect",
+        /// A tunnel, asked for over SOCKS5.
+        Socks = "socks",
     }
 }
 

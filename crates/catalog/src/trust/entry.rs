@@ -10,74 +10,49 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// What kind of thing a project switches on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TrustKind {
-    /// A skill: the name it is called by and where its folder really is.
-    Skill,
-    /// A file of a skill that can be run or loaded as code.
-    Code,
-    /// A command in a skill's text that runs before the text is read.
-    Command,
-    /// A skill's hooks.
-    Hooks,
-    /// A list of tools: `allowed-tools`, `tools`, `disallowed-tools`.
-    Tools,
-    /// Something that a skill needs beyond the default containment.
-    Need,
-    /// A symbolic link.
-    Link,
-    /// The agent that runs a skill.
-    Runner,
-    /// An MCP server.
-    Server,
-    /// A rule that allows.
-    Allow,
-    /// A rule that asks.
-    Ask,
-    /// The mode of the gate.
-    Mode,
-    /// An environment variable.
-    Variable,
-    /// A folder in which skills are looked for.
-    Root,
-    /// A model: the default one, or a name for one.
-    Model,
-    /// What is set for one skill: visibility, needs.
-    SkillSetting,
-    /// Any other setting.
-    Setting,
-    /// An agent or a crew.
-    Agent,
-    /// A file that could not be read, so what it asks for is unknown.
-    Unreadable,
-}
-
-impl TrustKind {
-    /// The word for people, shown before the name.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Skill => "skill",
-            Self::Code => "code",
-            Self::Command => "injected command",
-            Self::Hooks => "hooks",
-            Self::Tools => "tool list",
-            Self::Need => "need",
-            Self::Link => "link",
-            Self::Runner => "agent of a skill",
-            Self::Server => "MCP server",
-            Self::Allow => "rule allow",
-            Self::Ask => "rule ask",
-            Self::Mode => "mode",
-            Self::Variable => "variable",
-            Self::Root => "root",
-            Self::Model => "model",
-            Self::SkillSetting => "setting of skill",
-            Self::Setting => "setting",
-            Self::Agent => "agent",
-            Self::Unreadable => "unreadable file",
-        }
+metier_diagnostic::words! {
+    /// What kind of thing a project switches on.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum TrustKind {
+        /// A skill: the name it is called by and where its folder really is.
+        Skill = "skill",
+        /// A file of a skill that can be run or loaded as code.
+        Code = "code",
+        /// A command in a skill's text that runs before the text is read.
+        Command = "injected command",
+        /// A skill's hooks.
+        Hooks = "hooks",
+        /// A list of tools: `allowed-tools`, `tools`, `disallowed-tools`.
+        Tools = "tool list",
+        /// Something that a skill needs beyond the default containment.
+        Need = "need",
+        /// A symbolic link.
+        Link = "link",
+        /// The agent that runs a skill.
+        Runner = "agent of a skill",
+        /// An MCP server.
+        Server = "MCP server",
+        /// A rule that allows.
+        Allow = "rule allow",
+        /// A rule that asks.
+        Ask = "rule ask",
+        /// The mode of the gate.
+        Mode = "mode",
+        /// An environment variable.
+        Variable = "variable",
+        /// A folder in which skills are looked for.
+        Root = "root",
+        /// A model: the default one, or a name for one.
+        Model = "model",
+        /// What is set for one skill: visibility, needs.
+        SkillSetting = "setting of skill",
+        /// Any other setting.
+        Setting = "setting",
+        /// An agent or a crew.
+        Agent = "agent",
+        /// A file that could not be read, so what it asks for is unknown.
+        Unreadable = "unreadable file",
     }
 }
 

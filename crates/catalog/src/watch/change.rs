@@ -13,32 +13,21 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What became of a skill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ChangeKind {
-    /// It is new.
-    Added,
-    /// It is gone.
-    Removed,
-    /// Its file was written, or its state is another one.
-    Changed,
-    /// Its file does not load any more, or never did. What loaded before is kept as it was.
-    Broken,
-    /// Its file loads again.
-    Mended,
-}
-
-impl ChangeKind {
-    /// The word users see.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Removed => "removed",
-            Self::Changed => "changed",
-            Self::Broken => "broken",
-            Self::Mended => "mended",
-        }
+metier_diagnostic::words! {
+    /// What became of a skill.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ChangeKind {
+        /// It is new.
+        Added = "added",
+        /// It is gone.
+        Removed = "removed",
+        /// Its file was written, or its state is another one.
+        Changed = "changed",
+        /// Its file does not load any more, or never did. What loaded before is kept as it was.
+        Broken = "broken",
+        /// Its file loads again.
+        Mended = "mended",
     }
 }
 

@@ -18,26 +18,30 @@ pub struct Verdict {
     pub remarks: Vec<Remark>,
 }
 
-/// Whether a skill loads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Loads {
-    /// It does.
-    Yes,
-    /// It does not; the others do.
-    No,
-    /// It does not, and while it is there the skills beside it do not either.
-    NoAndOthers,
+metier_diagnostic::words! {
+    /// Whether a skill loads.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Loads {
+        /// It does.
+        Yes = "yes",
+        /// It does not; the others do.
+        No = "no",
+        /// It does not, and while it is there the skills beside it do not either.
+        NoAndOthers = "no, nor the others",
+    }
 }
 
-/// Whether a skill means the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Meaning {
-    /// It does.
-    Same,
-    /// It does but for keys that are not acted on there.
-    Partly,
-    /// Something is read differently, a restriction is not kept, or the skill does not load.
-    Different,
+metier_diagnostic::words! {
+    /// Whether a skill means the same.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Meaning {
+        /// It does.
+        Same = "yes",
+        /// It does but for keys that are not acted on there.
+        Partly = "partly",
+        /// Something is read differently, a restriction is not kept, or the skill does not load.
+        Different = "no",
+    }
 }
 
 /// What becomes of a key or of something else in the file.
@@ -72,26 +76,6 @@ impl Loads {
     /// Whether it loads.
     pub fn is_yes(self) -> bool {
         self == Self::Yes
-    }
-
-    /// The word users see: `yes`, `no`, or `no, nor the others`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Yes => "yes",
-            Self::No => "no",
-            Self::NoAndOthers => "no, nor the others",
-        }
-    }
-}
-
-impl Meaning {
-    /// The word users see: `yes`, `partly`, `no`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Same => "yes",
-            Self::Partly => "partly",
-            Self::Different => "no",
-        }
     }
 }
 
