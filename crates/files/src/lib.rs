@@ -91,8 +91,8 @@ pub use protected::{
 pub use relative::{RelativePath, RelativePathError};
 pub use secrets::{Proof, SECRETS, SecretRule, looks_secret};
 pub use skill_dir::{
-    Binary, BinaryKind, Content, Document, Encoding, LeftOut, LeftOutReason, ListBounds, Listed, ListedLink,
-    Listing, PAGE, Page, SkillDir, TextPage,
+    Binary, BinaryKind, Content, Document, LeftOut, LeftOutReason, ListBounds, Listed, ListedLink, Listing,
+    PAGE, Page, SkillDir, TextPage,
 };
 pub use stamp::{Stamp, is_link};
 pub use survey::{Bounded, Changed, Secret, Survey, SurveyBounds, Unreadable};

@@ -16,7 +16,7 @@ use rustix::fs::OFlags;
 
 pub(crate) use self::content::HEAD;
 pub use self::content::{Binary, Content, PAGE, TextPage};
-pub use self::kind::{BinaryKind, Encoding};
+pub use self::kind::BinaryKind;
 pub use self::listing::{LeftOut, LeftOutReason, ListBounds, Listed, ListedLink, Listing};
 use crate::document_name::DocumentName;
 use crate::entries::each_entry;

@@ -4,38 +4,16 @@ use std::fmt;
 
 /// What a file is that is no text. It is there to help whoever asked, not to be trusted: first bytes can lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum BinaryKind {
-    /// A known format.
-    Format {
-        /// The name people use.
-        name: &'static str,
-        /// The name in the words of MIME.
-        media: &'static str,
-    },
-    /// Text in an encoding other than UTF-8, which would be shown as rubbish.
-    Encoding(Encoding),
-    /// None of those.
-    Unknown,
-}
-
-/// An encoding of text other than UTF-8.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Encoding {
-    /// Two bytes for most characters.
-    Utf16,
-    /// Four bytes for each.
-    Utf32,
+pub struct BinaryKind {
+    /// The name people use.
+    name: &'static str,
+    /// The name in the words of MIME.
+    media: &'static str,
 }
 
 impl fmt::Display for BinaryKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Format { name, .. } => f.write_str(name),
-            Self::Encoding(Encoding::Utf16) => f.write_str("UTF-16 text"),
-            Self::Encoding(Encoding::Utf32) => f.write_str("UTF-32 text"),
-            Self::Unknown => f.write_str("binary"),
-        }
+        f.write_str(self.name)
     }
 }
 
@@ -47,12 +25,7 @@ impl BinaryKind {
 
     /// The same in the words of MIME.
     pub(crate) const fn media_type(self) -> &'static str {
-        match self {
-            Self::Format { media, .. } => media,
-            Self::Encoding(Encoding::Utf16) => "text/plain; charset=utf-16",
-            Self::Encoding(Encoding::Utf32) => "text/plain; charset=utf-32",
-            Self::Unknown => "application/octet-stream",
-        }
+        self.media
     }
 }
 
@@ -97,6 +70,11 @@ const MARKS: &[(usize, &[u8], &str, &str)] = &[
     (0, b"wOF2", "WOFF2 font", "font/woff2"),
     (0, b"OTTO", "OpenType font", "font/otf"),
     (0, b"\0\x01\0\0\0", "TrueType font", "font/ttf"),
+    // Text in an encoding other than UTF-8, which would be shown as rubbish.
+    (0, b"\xff\xfe\0\0", "UTF-32 text", "text/plain; charset=utf-32"),
+    (0, b"\0\0\xfe\xff", "UTF-32 text", "text/plain; charset=utf-32"),
+    (0, b"\xff\xfe", "UTF-16 text", "text/plain; charset=utf-16"),
+    (0, b"\xfe\xff", "UTF-16 text", "text/plain; charset=utf-16"),
 ];
 
 /// Formats whose marks are ordinary letters. A text may begin with them, so they count only where the bytes are no text
@@ -112,19 +90,13 @@ const STRANGE: usize = 10;
 
 /// What the file is, if its first bytes are no text.
 pub(super) fn binary_kind(head: &[u8]) -> Option<BinaryKind> {
-    let mark = MARKS.iter().find(|(at, mark, ..)| head.get(*at..).is_some_and(|rest| rest.starts_with(mark)));
-    if let Some((_, mark, name, media)) = mark
-        && (!LETTERS.contains(mark) || !is_text(head))
-    {
-        return Some(BinaryKind::Format { name, media });
+    let is_there = |at: usize, mark: &[u8]| head.get(at..).is_some_and(|rest| rest.starts_with(mark));
+    let counts = |mark: &&[u8]| !LETTERS.contains(mark) || !is_text(head);
+    let known = MARKS.iter().find(|(at, mark, ..)| is_there(*at, mark) && counts(mark));
+    if let Some((_, _, name, media)) = known {
+        return Some(BinaryKind { name, media });
     }
-    if head.starts_with(b"\xff\xfe\0\0") || head.starts_with(b"\0\0\xfe\xff") {
-        return Some(BinaryKind::Encoding(Encoding::Utf32));
-    }
-    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return Some(BinaryKind::Encoding(Encoding::Utf16));
-    }
-    (!is_text(head)).then_some(BinaryKind::Unknown)
+    (!is_text(head)).then_some(BinaryKind { name: "binary", media: "application/octet-stream" })
 }
 
 /// A NUL never stands in text; other control characters and bytes that are not UTF-8 do, but rarely.
