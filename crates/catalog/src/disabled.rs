@@ -5,19 +5,12 @@ use metier_diagnostic::Diagnostic;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The file's name, directly in a root.
 pub const DISABLED_FILE: &str = ".disabled.json";
 
 /// The largest such file that is read: ten thousand names of the greatest length.
 const MAX_DISABLED: u64 = 1024 * 1024;
-
-/// The names that a root's file disables.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Disabled {
-    names: BTreeSet<String>,
-}
 
 /// Why a file was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -58,33 +51,18 @@ pub enum Switch {
     Disable,
 }
 
-impl Disabled {
-    /// Reads a root's file. One that is no list of names disables nothing and is reported.
-    pub(crate) fn of(root: &Path, diagnostics: &mut Vec<Diagnostic>) -> Self {
-        match read(&root.join(DISABLED_FILE)) {
-            Ok(disabled) => disabled,
-            Err(error) => {
-                let path: Arc<Path> = root.join(DISABLED_FILE).into();
-                let message = format!("no skill is disabled by this file: {error}");
-                diagnostics.push(
-                    Diagnostic::new(&code::DISABLED_FILE_CORRUPT, message)
-                        .in_file(&path)
-                        .help("write a list of names, such as `[\"deploy\"]`"),
-                );
-                Self::default()
-            }
-        }
-    }
-
-    /// Whether a name is on the list.
-    pub fn contains(&self, name: &str) -> bool {
-        self.names.contains(name)
-    }
-
-    /// Whether the list is empty.
-    pub fn is_empty(&self) -> bool {
-        self.names.is_empty()
-    }
+/// The names that a root's file disables.
+pub(crate) fn disabled_in(root: &Path, diagnostics: &mut Vec<Diagnostic>) -> BTreeSet<String> {
+    let path = root.join(DISABLED_FILE);
+    read(&path).unwrap_or_else(|error| {
+        let message = format!("no skill is disabled by this file: {error}");
+        diagnostics.push(
+            Diagnostic::new(&code::DISABLED_FILE_CORRUPT, message)
+                .in_file(&path.into())
+                .help("write a list of names, such as `[\"deploy\"]`"),
+        );
+        BTreeSet::new()
+    })
 }
 
 /// Enables or disables a skill by each of the names it is known by, and says whether that changed anything. Other names
@@ -92,25 +70,24 @@ impl Disabled {
 pub fn switch(root: &Path, names: &[&str], switch: Switch) -> Result<bool, DisabledError> {
     let path = root.join(DISABLED_FILE);
     let mut disabled = read(&path)?;
-    let known = names.iter().any(|name| disabled.contains(name));
+    let known = names.iter().any(|name| disabled.contains(*name));
     match switch {
-        Switch::Enable if known => disabled.names.retain(|name| !names.contains(&name.as_str())),
+        Switch::Enable if known => disabled.retain(|name| !names.contains(&name.as_str())),
         // The first is the name it is called by; one is enough.
-        Switch::Disable if !known => disabled.names.extend(names.first().map(|name| (*name).to_owned())),
+        Switch::Disable if !known => disabled.extend(names.first().map(|name| (*name).to_owned())),
         Switch::Enable | Switch::Disable => return Ok(false),
     }
     let failed = |source| DisabledError::Unwritable { path: path.clone(), source };
-    let mut bytes = serde_json::to_vec_pretty(&disabled.names).map_err(|error| failed(error.into()))?;
+    let mut bytes = serde_json::to_vec_pretty(&disabled).map_err(|error| failed(error.into()))?;
     bytes.push(b'\n');
     metier_files::write_atomic(&path, &bytes, metier_files::Mode::Shared).map_err(failed)?;
     Ok(true)
 }
 
-fn read(path: &Path) -> Result<Disabled, DisabledError> {
+fn read(path: &Path) -> Result<BTreeSet<String>, DisabledError> {
     let bytes = metier_files::read_bounded(path, MAX_DISABLED)
         .map_err(|source| DisabledError::Unreadable { path: path.to_owned(), source })?;
-    let Some(bytes) = bytes else { return Ok(Disabled::default()) };
-    let names = serde_json::from_slice(&bytes)
-        .map_err(|error| DisabledError::Corrupt { path: path.to_owned(), reason: error.to_string() })?;
-    Ok(Disabled { names })
+    let Some(bytes) = bytes else { return Ok(BTreeSet::new()) };
+    serde_json::from_slice(&bytes)
+        .map_err(|error| DisabledError::Corrupt { path: path.to_owned(), reason: error.to_string() })
 }

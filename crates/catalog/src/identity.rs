@@ -10,10 +10,10 @@ mod names;
 mod numbering;
 mod standing;
 
-use crate::disabled::Disabled;
 use crate::entry::Entry;
 use crate::layout::Layout;
 use crate::snapshot::{Failure, Include};
+use std::collections::BTreeSet;
 
 pub(crate) use names::{AsItIs, NameHasher, Names, members};
 pub(crate) use standing::names_of;
@@ -22,7 +22,7 @@ pub(crate) use standing::names_of;
 pub(crate) struct Circumstances<'a> {
     pub(crate) layout: &'a Layout,
     /// For each root of the layout, what its file disables.
-    pub(crate) disabled: &'a [Disabled],
+    pub(crate) disabled: &'a [BTreeSet<String>],
     pub(crate) failures: &'a [Failure],
     pub(crate) include: Include,
 }

@@ -99,7 +99,7 @@ pub use config::{
 };
 pub use crew::Crew;
 pub use declared_name::DeclaredName;
-pub use disabled::{DISABLED_FILE, Disabled, DisabledError, Switch, switch};
+pub use disabled::{DISABLED_FILE, DisabledError, Switch, switch};
 pub use document::{MAX_DOCUMENT, SkillFile};
 pub use entry::{Entry, EntryId, Relation, State};
 pub use explain::{

@@ -4,7 +4,7 @@ mod harvest;
 mod plan;
 mod problem;
 
-use crate::disabled::{Disabled, DisabledError, Switch, switch};
+use crate::disabled::{DisabledError, Switch, disabled_in, switch};
 use crate::document::SkillFile;
 use crate::entry::{Entry, EntryId, Relation};
 use crate::identity::{self, Circumstances, NameHasher, Names, names_of};
@@ -18,6 +18,7 @@ use crate::visit::{Kept, Visited};
 use metier_diagnostic::Diagnostic;
 use metier_files::{DocumentName, Error, Found, Repeat, SkillDir, Sweep};
 use problem::sort_problems;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -146,8 +147,11 @@ impl Snapshot {
         let repeats = repeats.collect();
         sort_problems(problems, &plan, &layout, &mut failures, &mut diagnostics);
 
-        let disabled: Vec<Disabled> =
-            layout.roots.iter().map(|root| disabled(root, &mut diagnostics)).collect();
+        let disabled = layout.roots.iter().map(|root| match root.real {
+            Some(_) => disabled_in(&root.path, &mut diagnostics),
+            None => BTreeSet::new(),
+        });
+        let disabled: Vec<_> = disabled.collect();
         let circumstances =
             Circumstances { layout: &layout, disabled: &disabled, failures: &failures, include };
         let names = identity::settle(&mut entries, &circumstances, hasher);
@@ -301,8 +305,4 @@ impl Snapshot {
         let links = self.linked(entry).filter(|(root, _)| root.trust == RootTrust::Trusted);
         links.filter(move |(root, folder)| is_trusted(root, &below(&root.path, folder))).map(|(root, _)| root)
     }
-}
-
-fn disabled(root: &Root, diagnostics: &mut Vec<Diagnostic>) -> Disabled {
-    if root.real.is_some() { Disabled::of(&root.path, diagnostics) } else { Disabled::default() }
 }
