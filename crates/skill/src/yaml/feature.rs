@@ -33,8 +33,11 @@ pub(crate) fn first_feature(text: &str, base: usize) -> Option<(Feature, Span)> 
             }
         };
         if let Some(feature) = feature {
-            let at = base + start.min(text.len());
-            return Some((feature, Span::new(at, at + 1)));
+            let start = start.min(text.len());
+            // Behind an anchor or a tag stands a value, which may begin with any character or not at all.
+            let first = text.get(start..).and_then(|rest| rest.chars().next());
+            let end = start + first.map_or(0, char::len_utf8);
+            return Some((feature, Span::new(base + start, base + end)));
         }
     }
     None
@@ -57,5 +60,9 @@ mod tests {
         check("a:\n  b: []\n", Some((Feature::Flow, 18)));
         assert!(matches!(first_feature("a: &x b\n", 0), Some((Feature::Anchor, _))));
         assert!(matches!(first_feature("a: !!str b\n", 0), Some((Feature::Tag, _))));
+        for (text, expect) in [("a: &x 🎯b\n", "🎯"), ("&x 🎯: b\n", "🎯"), ("a: &x", "")] {
+            let (_, span) = first_feature(text, 0).unwrap();
+            assert_eq!(text.get(span.range()), Some(expect), "{text:?}");
+        }
     }
 }
