@@ -9,7 +9,7 @@
 //! - A [`SessionActivations`] knows what is in it already: [`SessionActivations::enter`] opens the scope, and the same skill with the same
 //!   arguments is [`ActivationOutcome::Again`], a note instead of a second copy.
 //!
-//! [`activate`] does all of this but asking. Text and digest are always of the same read, whatever happens to the file
+//! Text and digest are always of the same read, whatever happens to the file
 //! meanwhile; a file that vanished or broke is an error and never an activation.
 //!
 //! # The envelope
@@ -47,10 +47,8 @@ pub use session_activations::{RepeatedActivation, RestoredText, SessionActivatio
 use std::ops::Range;
 
 use metier_diagnostic::Diagnostic;
-use metier_exec::ExecEnv;
 use metier_files::FileDigest;
 use metier_policy::Skill;
-use metier_sandbox::Cancel;
 
 use crate::render::{Rendered, SkillArguments};
 use crate::scope::SkillScope;
@@ -108,23 +106,4 @@ pub enum ActivationOutcome {
     Fresh(Box<Activation>),
     /// It is in the session already: a note.
     Again(Box<RepeatedActivation>),
-}
-
-/// Activates a skill without asking a person: a command that needs an approval stays as text, and where the activation itself
-/// needs one, [`ActivationError::Gate`] has the question. Callers that can ask use [`ActivationDraft`].
-///
-/// The session is not changed: pass the result to [`SessionActivations::enter`].
-pub fn activate(
-    setting: &ActivationContext<'_>,
-    request: ActivationRequest<'_>,
-    env: &ExecEnv<'_>,
-    conversation: &SessionActivations,
-    cancel: Option<&Cancel>,
-) -> Result<ActivationOutcome, ActivationError> {
-    let draft = ActivationDraft::open(setting, request)?;
-    draft.may_start(env)?;
-    match draft.again(conversation) {
-        Some(again) => Ok(ActivationOutcome::Again(Box::new(again))),
-        None => draft.finish(env, cancel).map(|activation| ActivationOutcome::Fresh(Box::new(activation))),
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! - [`RenderPlan`] is what one scan of a body found, [`Rendered`] the body with its tokens replaced.
 //! - [`ShellLine`] is an injected command with its values as shell variables; `metier-exec` runs it.
-//! - [`ActivationDraft`] is a skill's file, read once; [`activate`] makes an [`Activation`] of it.
+//! - [`ActivationDraft`] is a skill's file, read once, and makes an [`Activation`] of it.
 //! - [`SkillTerms`] makes the fence and the grants of a skill; [`Scopes`] are those that are open in a session.
 //! - [`SessionActivations`] knows which texts are in the session already.
 //!
@@ -37,7 +37,7 @@ mod terms;
 pub use activation::{
     Activation, ActivationContext, ActivationDraft, ActivationError, ActivationMode, ActivationOutcome,
     ActivationRequest, InvocationError, Invoker, RepeatedActivation, RestoredText, SessionActivations,
-    TRAILER, activate, attribute, breadcrumb, neutral,
+    TRAILER, attribute, breadcrumb, neutral,
 };
 pub use injection::{COMMAND_OUTPUT, MAX_COMMANDS, ShellLine, UnsafeCommand, injection_start};
 pub use render::{

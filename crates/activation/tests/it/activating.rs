@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use metier_activation::{
     Activation, ActivationContext, ActivationDraft, ActivationError, ActivationMode, ActivationOutcome,
-    ActivationRequest, Invoker, SessionActivations, SkillArguments, TRAILER, activate,
+    ActivationRequest, Invoker, SessionActivations, SkillArguments, TRAILER,
 };
 use metier_catalog::{Include, Layout, Places, RootChoice, Snapshot};
 use metier_exec::{ExecEnv, SkillContext, StartDir, Variable, VariableValue};
@@ -66,7 +66,12 @@ impl<'a> Stage<'a> {
         conversation: &SessionActivations,
     ) -> Result<ActivationOutcome, ActivationError> {
         self.setting(|setting, bench| {
-            activate(setting, ActivationRequest { by: self.by, arguments }, bench, conversation, None)
+            let draft = ActivationDraft::open(setting, ActivationRequest { by: self.by, arguments })?;
+            draft.may_start(bench)?;
+            match draft.again(conversation) {
+                Some(again) => Ok(ActivationOutcome::Again(Box::new(again))),
+                None => Ok(ActivationOutcome::Fresh(Box::new(draft.finish(bench, None)?))),
+            }
         })
     }
 
