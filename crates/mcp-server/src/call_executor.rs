@@ -201,15 +201,11 @@ impl CallExecutor {
             return session;
         }
         let ServedCatalog { skills, only, .. } = &self.catalog;
-        let bound = only.as_deref().and_then(|name| skills.session_with(Surface::Canonical, [name]).ok());
-        match (bound, only) {
-            (Some(session), _) => session,
-            // The one skill of this server is missing at the moment, so the session has none.
-            (None, Some(_)) => {
-                skills.session_with(Surface::Canonical, []).unwrap_or_else(|_| skills.session())
-            }
-            (None, None) => skills.session(),
-        }
+        let Some(only) = only else { return skills.session() };
+        // While the one skill of this server is missing, a session has none.
+        let session = skills.session_with(Surface::Canonical, [only.as_str()]);
+        let session = session.or_else(|_| skills.session_with(Surface::Canonical, []));
+        session.unwrap_or_else(|_| skills.session())
     }
 
     fn return_session(&self, session: SkillSession) {

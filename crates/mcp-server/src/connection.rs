@@ -78,18 +78,20 @@ impl Connection {
         &self.state.executor.catalog
     }
 
-    /// How to ask the client's user during this call; `None` if the client cannot.
+    /// What cancels a call, and how to ask the client's user during it; `None` if the client cannot.
     fn elicitation(
         &self,
         context: &RequestContext<RoleServer>,
         responses: Option<InputResponses>,
         state: Option<&str>,
-        cancel: &Cancel,
-    ) -> Result<Option<Arc<Elicitation>>, ErrorData> {
+    ) -> Result<(Cancel, Option<Arc<Elicitation>>), ErrorData> {
+        let failed =
+            |error| ErrorData::internal_error(format!("cannot create a cancel handle: {error}"), None);
+        let cancel = Cancel::new().map_err(failed)?;
         let capability = context.client_capabilities().and_then(|client| client.elicitation);
         // A client that lists no elicitation kinds supports forms: earlier revisions had no kinds.
         if capability.is_none_or(|known| known.form.is_none() && known.url.is_some()) {
-            return Ok(None);
+            return Ok((cancel, None));
         }
         let (mode, lifetime) = if is_stateless(context) {
             let lifetime = if self.is_stream { ApprovalLifetime::Connection } else { ApprovalLifetime::Call };
@@ -100,7 +102,8 @@ impl Connection {
             let mode = ElicitationMode::Request { peer: context.peer.clone(), runtime: Handle::current() };
             (mode, ApprovalLifetime::Connection)
         };
-        Ok(Some(Arc::new(Elicitation::new(mode, lifetime, Arc::clone(&self.approvals), cancel.clone()))))
+        let elicitation = Elicitation::new(mode, lifetime, Arc::clone(&self.approvals), cancel.clone());
+        Ok((cancel, Some(Arc::new(elicitation))))
     }
 
     /// Whether a call is fast enough to run on the current thread: reading a local file. Files of other servers may have to be
@@ -124,11 +127,6 @@ impl Connection {
             })
             .await
     }
-}
-
-fn new_cancel() -> Result<Cancel, ErrorData> {
-    Cancel::new()
-        .map_err(|error| ErrorData::internal_error(format!("cannot create a cancel handle: {error}"), None))
 }
 
 /// TTL and cache scope of a list; the older revision has neither.
@@ -189,9 +187,8 @@ impl ServerHandler for Connection {
         if self.get_tool(&name).is_none() {
             return Err(ErrorData::invalid_params(format!("unknown tool `{name}`"), None));
         }
-        let cancel = new_cancel()?;
-        let elicitation =
-            self.elicitation(&context, request.input_responses, request.request_state.as_deref(), &cancel)?;
+        let (cancel, elicitation) =
+            self.elicitation(&context, request.input_responses, request.request_state.as_deref())?;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         if self.is_quick(&name, &arguments)
             && let Some(given) = self
@@ -245,9 +242,8 @@ impl ServerHandler for Connection {
         let arguments = prompt::arguments(&view, id, request.arguments.as_ref())?;
         let entry = view.snapshot.entry(id).ok_or_else(unknown)?;
         let (folder, description) = (view.snapshot.folder(entry), entry.description().to_owned());
-        let cancel = new_cancel()?;
-        let elicitation =
-            self.elicitation(&context, request.input_responses, request.request_state.as_deref(), &cancel)?;
+        let (cancel, elicitation) =
+            self.elicitation(&context, request.input_responses, request.request_state.as_deref())?;
         let asked = name.clone();
         let used = self
             .state
