@@ -32,7 +32,6 @@ mod skills;
 mod tool;
 mod toolset;
 
-pub use read_file::{ReadError, read_file};
 pub use skills::{
     ActiveSkill, Approval, ApprovalEvent, ApprovalHandler, ApprovalReply, ApprovalRequest, ApprovalStage,
     Fork, ForkRequest, Note, OutputListener, RestoredSkill, ResumedFork, ScriptCall, SkillLabels,

@@ -4,8 +4,7 @@ use metier_files::{Content, Error, PAGE, RelativePath, RelativePathError, SkillD
 
 /// Why a file of a skill is not read. The texts are those of the system whose tool this is.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReadError {
+pub(crate) enum ReadError {
     /// The path leads out of the skill's folder.
     #[error("Access denied: '{0}' is outside skill directory")]
     Outside(String),
@@ -26,17 +25,7 @@ pub enum ReadError {
 }
 
 /// The result of `skill_read_file`: a page of the text with a line that says how to go on, or, of a file that is no
-/// text, one line that says what it is.
-pub fn read_file(
-    skill: &SkillDir,
-    skill_name: &str,
-    file_path: &str,
-    offset: u64,
-) -> Result<String, ReadError> {
-    read_seen(skill, skill_name, file_path, file_path.trim(), offset)
-}
-
-/// The same, where the path that was asked for is another than the one that is opened.
+/// text, one line that says what it is. `file_path` is what was asked for, `seen` what is opened.
 pub(crate) fn read_seen(
     skill: &SkillDir,
     skill_name: &str,
@@ -99,6 +88,10 @@ mod tests {
     use metier_testkit::Workspace;
 
     use super::*;
+
+    fn read_file(skill: &SkillDir, name: &str, path: &str, offset: u64) -> Result<String, ReadError> {
+        read_seen(skill, name, path, path, offset)
+    }
 
     #[test]
     fn every_answer_is_a_page_or_one_clear_line() {

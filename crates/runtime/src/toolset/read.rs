@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::folders::OpenSkill;
 use super::{NO_SKILL, NotPlanned, Planned, Purpose, SkillTool};
-use crate::read_file::{ReadError, content_text, read_seen};
+use crate::read_file::{content_text, read_seen};
 use crate::skills::SkillSession;
 use crate::tool::{Input, Outcome, Plan, ReferenceInput, ToolContext, ToolResult, error_json};
 
@@ -29,14 +29,6 @@ enum FolderError {
     Fetch(Box<NotBrought>),
 }
 
-/// The result of one attempt.
-enum Attempt<T, E> {
-    /// An answer, whatever it is.
-    Answer(Result<T, E>),
-    /// Nothing is there.
-    Missing(E),
-}
-
 impl SkillTool {
     /// `skill_read_file`.
     pub(super) fn plan_read<'a>(&'a self, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
@@ -52,14 +44,7 @@ impl SkillTool {
         };
         let skill = skill(session, id).map_err(|error| NotPlanned::refused(failed(error, &name)))?;
         Ok(Plan::new(Action::read(skill, &seen), move |_| {
-            let read =
-                read(session, id, &seen, |open| match read_seen(&open.folder, &name, &path, &seen, offset) {
-                    Err(ReadError::NotFound { path, skill }) => {
-                        Attempt::Missing(ReadError::NotFound { path, skill })
-                    }
-                    other => Attempt::Answer(other),
-                });
-            match read {
+            match read(session, id, &seen, |open| read_seen(&open.folder, &name, &path, &seen, offset)) {
                 Ok(Ok(text)) => ToolResult::done(text),
                 Ok(Err(error)) => ToolResult::refused(error.to_string()),
                 Err(error) => ToolResult::refused(failed(error, &name)),
@@ -123,28 +108,20 @@ impl SkillTool {
     }
 }
 
-fn resource(open: &OpenSkill, path: &str) -> Attempt<String, String> {
-    let not_found = || format!("resource not found: {path}");
-    let outside = || Attempt::Answer(Err("the path leads out of the skill's folder".to_owned()));
-    let Ok(asked) = RelativePath::parse(path.trim()) else { return outside() };
-    match open.folder.look_at(&asked).map(|file| file.size) {
-        Ok(size) if size > MAX_RESOURCE => {
-            let why = format!("resource {path} is too large (limit: {MAX_RESOURCE} bytes)");
-            return Attempt::Answer(Err(why));
-        }
-        Ok(_) => {}
-        Err(Error::NotFound { .. }) => return Attempt::Missing(not_found()),
-        Err(Error::Outside { .. }) => return outside(),
-        Err(Error::IsAFolder { .. } | Error::NotAFile { .. }) => {
-            return Attempt::Answer(Err(format!("{path} is not a file")));
-        }
-        Err(error) => return Attempt::Answer(Err(error.to_string())),
+fn resource(open: &OpenSkill, path: &str) -> Result<String, String> {
+    let outside = || "the path leads out of the skill's folder".to_owned();
+    let failed = |error: Error| match error {
+        Error::NotFound { .. } => format!("resource not found: {path}"),
+        Error::Outside { .. } => outside(),
+        Error::IsAFolder { .. } | Error::NotAFile { .. } => format!("{path} is not a file"),
+        error => error.to_string(),
+    };
+    let asked = RelativePath::parse(path.trim()).map_err(|_| outside())?;
+    if open.folder.look_at(&asked).map_err(failed)?.size > MAX_RESOURCE {
+        return Err(format!("resource {path} is too large (limit: {MAX_RESOURCE} bytes)"));
     }
-    match open.folder.read_text(&asked, 0, MAX_RESOURCE) {
-        Ok(content) => Attempt::Answer(Ok(content_text(content, path, 0))),
-        Err(Error::NotFound { .. }) => Attempt::Missing(not_found()),
-        Err(error) => Attempt::Answer(Err(error.to_string())),
-    }
+    let content = open.folder.read_text(&asked, 0, MAX_RESOURCE).map_err(failed)?;
+    Ok(content_text(content, path, 0))
 }
 
 /// One reference; each is a question of its own.
@@ -167,23 +144,22 @@ fn reference(
         return Err(refused);
     }
     let text = read(session, id, path, |open| {
-        let outside = || Attempt::Answer(Err("ERROR: path traversal not allowed".to_owned()));
-        let missing = || Attempt::Missing("ERROR: file not found".to_owned());
-        let Some(below) = path.strip_prefix("references/") else {
-            return Attempt::Answer(Err("ERROR: only files inside references/ can be loaded".to_owned()));
-        };
-        let Ok(folder) = RelativePath::parse(REFERENCES) else { return outside() };
-        let below = match RelativePath::parse(below) {
-            Ok(below) => below,
+        let outside = || "ERROR: path traversal not allowed".to_owned();
+        let missing = || "ERROR: file not found".to_owned();
+        let below = path.strip_prefix("references/");
+        let below = below.ok_or_else(|| "ERROR: only files inside references/ can be loaded".to_owned())?;
+        let folder = RelativePath::parse(REFERENCES).map_err(|_| outside())?;
+        let below = RelativePath::parse(below).map_err(|error| match error {
             // The folder itself, which that system finds no file in either.
-            Err(RelativePathError::Empty) => return missing(),
-            Err(_) => return outside(),
-        };
+            RelativePathError::Empty => missing(),
+            _ => outside(),
+        })?;
         // Beneath the opened folder, so that no link leads out of it, not even back into the skill.
-        match open.folder.folder(&folder).and_then(|folder| folder.read_text(&below, offset, PAGE)) {
-            Ok(page) => Attempt::Answer(Ok(content_text(page, path, offset))),
-            Err(Error::Outside { .. }) => outside(),
-            Err(_) => missing(),
+        let read = open.folder.folder(&folder).and_then(|folder| folder.read_text(&below, offset, PAGE));
+        match read {
+            Ok(page) => Ok(content_text(page, path, offset)),
+            Err(Error::Outside { .. }) => Err(outside()),
+            Err(_) => Err(missing()),
         }
     });
     text.map_err(failed)?
@@ -207,24 +183,20 @@ fn skill(session: &SkillSession, id: EntryId) -> Result<Skill, FolderError> {
     }
 }
 
-/// Tries to read a file of a skill; once more where nothing is there, for the folder that is held open may be one that was replaced.
-fn read<T, E>(
+/// Tries to read a file of a skill; once more where that fails, for the folder that is held open may be one that was replaced.
+fn read<E>(
     session: &SkillSession,
     id: EntryId,
     path: &str,
-    attempt: impl Fn(&OpenSkill) -> Attempt<T, E>,
-) -> Result<Result<T, E>, FolderError> {
+    attempt: impl Fn(&OpenSkill) -> Result<String, E>,
+) -> Result<Result<String, E>, FolderError> {
     fetch(session, id, path)?;
-    match attempt(&*open(session, id)?) {
-        Attempt::Answer(answer) => Ok(answer),
-        Attempt::Missing(_) => {
-            session.toolset().folders.forget(id);
-            match attempt(&*open(session, id)?) {
-                Attempt::Answer(answer) => Ok(answer),
-                Attempt::Missing(error) => Ok(Err(error)),
-            }
-        }
+    let answer = attempt(&*open(session, id)?);
+    if answer.is_ok() {
+        return Ok(answer);
     }
+    session.toolset().folders.forget(id);
+    Ok(attempt(&*open(session, id)?))
 }
 
 /// Fetches a file of a server's skill, and holds it against what the server listed.
