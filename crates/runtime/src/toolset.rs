@@ -267,9 +267,7 @@ impl SkillTool {
 
     fn planned<'a>(&'a self, input: &'a Value, context: ToolContext<'a>) -> Planned<'a> {
         let read = Input::read(self.spec, input)?;
-        let name = self.spec.name;
-        let unknown = read.unknown().into_iter();
-        let notes = unknown.map(|field| format!("{field} is no field of {name} and was left out"));
+        let notes = read.notes();
         let plan = match self.spec.act {
             Act::Use => self.plan_use(&read, context),
             Act::Load => self.plan_load(&read, context),

@@ -246,12 +246,9 @@ impl metier_runtime::Tool for GeneralTool {
             let why = format!("`{}` is not offered here: {why}", form.name);
             return Err(Box::new(ToolResult::refused(why)));
         }
-        let planned = Input::read(form, input).map_err(Refused::from).and_then(|input| {
-            let unknown = input.unknown();
-            let notes =
-                unknown.iter().map(|field| format!("{field} is no field of {} and was left out", form.name));
-            Ok(plan(&self.tools, &input, context)?.noting(notes))
-        });
+        let planned = Input::read(form, input)
+            .map_err(Refused::from)
+            .and_then(|input| Ok(plan(&self.tools, &input, context)?.noting(input.notes())));
         planned.map_err(|refused| Box::new(refused.into_result()))
     }
 }

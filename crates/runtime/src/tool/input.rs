@@ -66,8 +66,14 @@ impl<'a> Input<'a> {
         Ok(Self { spec, fields })
     }
 
+    /// A note for each field that the tool does not have: it was left out.
+    pub fn notes(&self) -> impl Iterator<Item = String> + use<> {
+        let name = self.spec.name;
+        self.unknown().into_iter().map(move |field| format!("{field} is no field of {name} and was left out"))
+    }
+
     /// The fields that the tool does not have.
-    pub fn unknown(&self) -> Vec<String> {
+    fn unknown(&self) -> Vec<String> {
         // The common case, without going through the fields twice.
         if self.fields.keys().all(|name| self.is_field(name)) {
             return Vec::new();
@@ -145,11 +151,6 @@ impl<'a> Input<'a> {
             Some(Value::Array(items)) => self.scalars(name, items),
             Some(other) => Err(self.problem(format!("`{name}` is {}, not a list of texts", kind(other)))),
         }
-    }
-
-    /// The problem of a field whose value is of the right kind and cannot be used all the same.
-    pub fn unusable(&self, what: String) -> InputProblem {
-        self.problem(what)
     }
 
     /// A text that has to be there.
@@ -245,7 +246,8 @@ impl<'a> Input<'a> {
         InputProblem { missing: Some(name), ..self.problem(format!("`{name}` is {how}")) }
     }
 
-    fn problem(&self, what: String) -> InputProblem {
+    /// A problem of this input: what is wrong with it.
+    pub fn problem(&self, what: String) -> InputProblem {
         InputProblem {
             missing: None,
             what,
@@ -257,13 +259,8 @@ impl<'a> Input<'a> {
 }
 
 fn no_object(spec: &'static Form, value: &Value) -> InputProblem {
-    InputProblem {
-        missing: None,
-        what: format!("the input is {}, not an object", kind(value)),
-        unknown: Vec::new(),
-        tool: spec.name,
-        example: spec.example,
-    }
+    Input { spec, fields: Cow::Owned(Map::new()) }
+        .problem(format!("the input is {}, not an object", kind(value)))
 }
 
 fn scalar(value: &Value) -> Option<String> {

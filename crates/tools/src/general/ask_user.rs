@@ -59,7 +59,7 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, _context: ToolContext<'a
     if question.chars().count() > MAX_QUESTION {
         let many = question.chars().count();
         return Err(input
-            .unusable(format!(
+            .problem(format!(
                 "`question` has {many} characters, more than {MAX_QUESTION}; say the rest before you ask"
             ))
             .into());
@@ -67,7 +67,7 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, _context: ToolContext<'a
     let is_long = options.iter().any(|option| option.chars().count() > MAX_OPTION);
     if options.len() > MAX_OPTIONS || is_long {
         let what = format!("`options` are at most {MAX_OPTIONS} texts of at most {MAX_OPTION} characters");
-        return Err(input.unusable(what).into());
+        return Err(input.problem(what).into());
     }
     let question = question.to_owned();
     let action = Action::tool(Actor::Agent, Tool::AskUser, None);

@@ -34,10 +34,10 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>
     let (old, new) = (input.bytes("old_string")?, input.bytes("new_string")?);
     let all = input.flag("replace_all")?;
     if old.is_empty() {
-        return Err(input.unusable("`old_string` is empty; to make a file, use Write".to_owned()).into());
+        return Err(input.problem("`old_string` is empty; to make a file, use Write".to_owned()).into());
     }
     if old == new {
-        return Err(input.unusable("`old_string` and `new_string` are the same".to_owned()).into());
+        return Err(input.problem("`old_string` and `new_string` are the same".to_owned()).into());
     }
     let given = input.text("file_path")?;
     let target = Target::find(tools, Tool::Edit, given, context)?;

@@ -46,11 +46,11 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>
     if pattern.starts_with(['/', '~'])
         || Path::new(&pattern).components().any(|step| step.as_os_str() == "..")
     {
-        return Err(input.unusable(format!("`{given}` leads out of the project")).into());
+        return Err(input.problem(format!("`{given}` leads out of the project")).into());
     }
     let matcher = GlobBuilder::new(&pattern).literal_separator(true).build();
     let matcher =
-        matcher.map_err(|error| input.unusable(format!("`pattern` cannot be read: {}", error.kind())))?;
+        matcher.map_err(|error| input.problem(format!("`pattern` cannot be read: {}", error.kind())))?;
     let matcher = matcher.compile_matcher();
     let (place, action) = tools.search_place(Tool::Glob, path, context)?;
     Ok(planned(action, move || find(tools, place, &pattern, &matcher)))

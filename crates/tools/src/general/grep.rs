@@ -175,12 +175,12 @@ fn query(input: &Input<'_>) -> Result<Query, Refused> {
         .crlf(true)
         .build()
         // The library's own words show the place.
-        .map_err(|error| input.unusable(format!("`pattern` is no regular expression:\n{error}\n")))?;
+        .map_err(|error| input.problem(format!("`pattern` is no regular expression:\n{error}\n")))?;
     let given = input.optional_text("glob")?;
     let glob = given
         .map(|glob| GlobBuilder::new(glob.trim_start_matches("./")).literal_separator(true).build())
         .transpose()
-        .map_err(|error| input.unusable(format!("`glob` cannot be read: {}", error.kind())))?;
+        .map_err(|error| input.problem(format!("`glob` cannot be read: {}", error.kind())))?;
     Ok(Query {
         regex,
         glob: glob.map(|glob| glob.compile_matcher()),

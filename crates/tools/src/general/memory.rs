@@ -85,7 +85,7 @@ pub(super) fn tags(input: &metier_runtime::Input<'_>) -> Result<Vec<String>, sup
     }
     if tags.len() > MAX_TAGS || tags.iter().any(|tag| tag.chars().count() > MAX_TAG) {
         let what = format!("`tags` are at most {MAX_TAGS} words of at most {MAX_TAG} characters");
-        return Err(input.unusable(what).into());
+        return Err(input.problem(what).into());
     }
     Ok(tags)
 }

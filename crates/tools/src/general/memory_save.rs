@@ -42,7 +42,7 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>
     if text.len() > MAX_TEXT {
         let many = text.len();
         return Err(input
-            .unusable(format!("`text` has {many} bytes, more than {MAX_TEXT}; keep what matters"))
+            .problem(format!("`text` has {many} bytes, more than {MAX_TEXT}; keep what matters"))
             .into());
     }
     let tags = tags(input)?;
@@ -65,7 +65,7 @@ fn kind(input: &Input<'_>) -> Result<RecordKind, Refused> {
         None if word.is_empty() => Ok(RecordKind::default()),
         _ => {
             let what = "`kind` is `user`, `feedback`, `project`, `reference` or `note`";
-            Err(input.unusable(what.to_owned()).into())
+            Err(input.problem(what.to_owned()).into())
         }
     }
 }

@@ -47,7 +47,7 @@ fn plan<'a>(
 ) -> Result<Plan<'a>, Refused> {
     let given = input.text("url")?;
     input.optional_text("prompt")?;
-    let url = PageUrl::parse(given).map_err(|error| Refused::from(input.unusable(error.to_string())))?;
+    let url = PageUrl::parse(given).map_err(|error| Refused::from(input.problem(error.to_string())))?;
     let Some(web) = &tools.setting.web else { return Err(Refused::text("the network is off".to_owned())) };
     let action = Action::fetch(Actor::Agent, url.host.clone(), url.port);
     Ok(Plan::new(action, move |approval| match fetch(web, url, context, approval) {

@@ -41,7 +41,7 @@ pub(super) struct Target<'a> {
 fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>) -> Planned<'a> {
     let given = input.bytes("content")?;
     if given.len() as u64 > MAX_WHOLE {
-        return Err(input.unusable(format!("`content` has more than {} MiB", MAX_WHOLE >> 20)).into());
+        return Err(input.problem(format!("`content` has more than {} MiB", MAX_WHOLE >> 20)).into());
     }
     let target = Target::find(tools, Tool::Write, input.text("file_path")?, context)?;
     if let Some(before) = &target.before {
