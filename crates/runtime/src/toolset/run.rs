@@ -1,6 +1,5 @@
 //! The tools that run something of a skill.
 
-use metier_catalog::EntryId;
 use metier_exec::{RunOutput, RunPlan, SkillArguments, command_error};
 use serde_json::json;
 
@@ -81,7 +80,7 @@ impl SkillTool {
             return Err(NotPlanned::refused(shape(&text)));
         }
         let refused = |error: UseError| NotPlanned::Refused(Box::new(refused(&error, shape)));
-        let process = self.process(id, ProcessKind::CommandLine, context).map_err(refused)?;
+        let process = session.process_of_tool(id, ProcessKind::CommandLine, self.surface).map_err(refused)?;
         let plan = session.command_plan(&process, line).map_err(refused)?;
         Ok(PlannedRun { context, process, plan, shape }.into_plan(told))
     }
@@ -97,18 +96,9 @@ impl SkillTool {
         let session = context.skills;
         let id = self.find_named(name, Purpose::Use, context, |text| shape(&text))?;
         let refused = |error: UseError| NotPlanned::Refused(Box::new(refused(&error, shape)));
-        let process = self.process(id, ProcessKind::Script, context).map_err(refused)?;
+        let process = session.process_of_tool(id, ProcessKind::Script, self.surface).map_err(refused)?;
         let plan = session.script_plan(&process, script, arguments).map_err(refused)?;
         Ok(PlannedRun { context, process, plan, shape })
-    }
-
-    fn process<'a>(
-        &self,
-        id: EntryId,
-        kind: ProcessKind,
-        context: ToolContext<'a>,
-    ) -> Result<SkillProcess<'a>, UseError> {
-        context.skills.process_of_tool(id, kind, self.surface)
     }
 }
 

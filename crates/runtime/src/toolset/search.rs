@@ -32,38 +32,22 @@ pub(crate) fn search(finder: &Finder, query: &str, limit: usize) -> Vec<SearchHi
         });
         let missing: Vec<String> =
             reasons.missing.iter().take(MAX_WORDS).map(|word| format!("`{word}`")).collect();
-        let why = Why {
-            has: words.collect::<Vec<_>>().join("; "),
-            lacks: missing.join(", "),
-            against: reasons.against,
-        };
+        let has = words.collect::<Vec<_>>().join("; ");
         Some(SearchHit {
             name: entry.call_name().to_owned(),
             description: entry.description().to_owned(),
-            why: why.line(),
+            why: why(&has, &missing.join(", "), reasons.against.as_deref()),
         })
     });
     hits.collect()
 }
 
-/// What speaks for a skill and what against it.
-struct Why {
-    has: String,
-    lacks: String,
-    /// What it is not for, in words of its own.
-    against: Option<String>,
-}
-
-impl Why {
-    /// What it says against itself comes first: a line is cut at its end, and whoever takes a skill for what it is not for
-    /// has lost more than one who does not know a word that it has.
-    fn line(&self) -> String {
-        let against = self.against.as_ref().map(|sentence| format!("not for “{sentence}”"));
-        let has = Some(format!("has {}", self.has));
-        let lacks = (!self.lacks.is_empty()).then(|| format!("lacks {}", self.lacks));
-        let parts: Vec<String> = [against, has, lacks].into_iter().flatten().collect();
-        parts.join("; ")
-    }
+/// What speaks for a skill and what against it. What it says against itself comes first: a line is cut at its end, and whoever takes
+/// a skill for what it is not for has lost more than one who does not know a word that it has.
+fn why(has: &str, lacks: &str, against: Option<&str>) -> String {
+    let against = against.map(|sentence| format!("not for “{sentence}”; ")).unwrap_or_default();
+    let lacks = if lacks.is_empty() { String::new() } else { format!("; lacks {lacks}") };
+    format!("{against}has {has}{lacks}")
 }
 
 #[cfg(test)]
@@ -73,8 +57,7 @@ mod tests {
     #[test]
     fn a_line_begins_with_what_is_held_against_a_skill() {
         let check = |has: &str, lacks: &str, against: Option<&str>, expect: &str| {
-            let why = Why { has: has.into(), lacks: lacks.into(), against: against.map(str::to_owned) };
-            assert_eq!(why.line(), expect);
+            assert_eq!(why(has, lacks, against), expect);
         };
         check("`pdf` in name", "", None, "has `pdf` in name");
         check(

@@ -156,7 +156,7 @@ impl SkillSession {
     ) -> Result<RunOutput, UseError> {
         let mut hear = |stream, piece: &[u8]| control.hear(stream, piece);
         let mut ran = {
-            let env = self.call_env_for(approval, control);
+            let env = self.env_of(self.call_gate(approval), control);
             let containment = env.containment(&process);
             plan.run(&env.exec(), &env.context(&process, &containment), control.cancel, &mut hear)?
         };
@@ -202,7 +202,7 @@ impl SkillSession {
     ) -> Result<RunOutput, UseError> {
         let mut hear = |stream, piece: &[u8]| control.hear(stream, piece);
         let mut ran = {
-            let env = self.call_env_for(approval, control);
+            let env = self.env_of(self.call_gate(approval), control);
             let (folders, grants) = (self.active_skills().folders.clone(), RequestedGrants::default());
             let project = env.survey.as_deref().ok_or(UseError::NoProject)?;
             plan.run(
@@ -236,13 +236,14 @@ impl SkillSession {
         }
     }
 
-    /// Installs the packages that a skill's scripts want.
-    pub(super) fn prepare_packages(
+    /// Installs the packages that a skill's scripts want, for this skill alone.
+    pub fn prepare(
         &self,
-        id: EntryId,
+        name: &str,
         order: &PrepareOptions<'_>,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Vec<PrepareOutcome>, UseError> {
+        let id = self.usable(name)?;
         self.check_helper()?;
         let process = self.supplied(id, ProcessKind::Script, &CallTerms::default(), Wanted::All)?;
         let mut approval = Approval::default();
@@ -262,8 +263,10 @@ impl SkillSession {
         }
     }
 
-    /// What the gate would be asked about a script, to the word. Nothing runs, but for a node that has to say its version.
-    pub(super) fn action_of_script(&self, id: EntryId, script: &str) -> Result<Action, UseError> {
+    /// What the gate would be asked about a script of a skill, to the word: how it would be started, its bytes, and what it needs.
+    /// Nothing runs, but for a node that has to say its version.
+    pub fn script_action(&self, name: &str, script: &str) -> Result<Action, UseError> {
+        let id = self.usable(name)?;
         let process = self.supplied(id, ProcessKind::Script, &CallTerms::default(), Wanted::Document)?;
         let plan = self.script_plan(&process, script, &SkillArguments::List(Vec::new()))?;
         Ok(plan.action().clone())
@@ -341,11 +344,6 @@ impl SkillSession {
     /// What a call runs in, as things are now.
     pub(super) fn call_env(&self, approval: &Approval) -> CallEnv<'_> {
         self.env_of(self.call_gate(approval), CallControl::default())
-    }
-
-    /// The same for a call that is run.
-    fn call_env_for(&self, approval: &Approval, control: CallControl<'_>) -> CallEnv<'_> {
-        self.env_of(self.call_gate(approval), control)
     }
 
     /// The same with this gate.

@@ -1,13 +1,11 @@
-//! What a program asks of a session itself, without a model: to run a script, to show an activation, to install packages, to say
-//! what would be allowed.
+//! What a program asks of a session itself, without a model: to run a script, to show an activation, to open a skill's scope.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use metier_activation::{Activation, ActivationRequest, Invoker};
 use metier_catalog::{CommandsStart, EntryId, State};
-use metier_exec::{DeclaredNeeds, PrepareOptions, PrepareOutcome, ResultFolder, RunOutput, SkillArguments};
-use metier_policy::Action;
+use metier_exec::{DeclaredNeeds, ResultFolder, RunOutput, SkillArguments};
 
 use super::activate::Gated;
 use super::outputs::Keeping;
@@ -67,21 +65,6 @@ impl SkillSession {
         let id = self.usable(name)?;
         let arguments = arguments.into();
         Ok(*self.activation_apart(id, ActivationRequest { by, arguments: &arguments }, Gated::NotYet)?)
-    }
-
-    /// Installs the packages that a skill's scripts want, for this skill alone.
-    pub fn prepare(
-        &self,
-        name: &str,
-        order: &PrepareOptions<'_>,
-        progress: &mut dyn FnMut(&str),
-    ) -> Result<Vec<PrepareOutcome>, UseError> {
-        self.prepare_packages(self.usable(name)?, order, progress)
-    }
-
-    /// What the gate would be asked about a script of a skill, to the word: how it would be started, its bytes, and what it needs.
-    pub fn script_action(&self, name: &str, script: &str) -> Result<Action, UseError> {
-        self.action_of_script(self.usable(name)?, script)
     }
 
     /// Opens the scope of a skill as if it had been activated: its fence holds, and tools that name no skill are its own.
