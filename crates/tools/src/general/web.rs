@@ -34,7 +34,7 @@ pub(super) use self::patience::Patience;
 pub(super) use self::reach::AddressScope;
 pub use self::reach::SystemResolver;
 use self::request::Limits;
-pub(super) use self::request::{WebAnswer, get};
+pub(super) use self::request::{PageRequest, WebAnswer, get};
 
 /// How names become addresses.
 pub trait PageResolver: Send + Sync {

@@ -12,7 +12,7 @@ use metier_skill::Tool;
 
 use super::refusal::Refused;
 use super::web::{
-    AddressScope, PageUrl, Patience, Web, WebAnswer, decoded, get, readable, without_invisible,
+    AddressScope, PageRequest, PageUrl, Patience, Web, WebAnswer, decoded, get, readable, without_invisible,
 };
 use super::{Entry, GeneralTools};
 
@@ -90,7 +90,7 @@ fn fetch(
             is_named(&decision)
         };
         let patience = Patience { until, cancel: context.control.cancel };
-        let answer = get(web, &url, scope, patience, &names);
+        let answer = get(web, PageRequest { url: &url, scope, patience, names: &names });
         // What had come by then is a part that nobody waits for.
         if patience.is_taken_back() {
             let why = format!("the fetch of `{url}` was stopped");

@@ -9,8 +9,8 @@ use metier_policy::Host;
 use metier_proxy::Special;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-use super::page_url::PageUrl;
 use super::patience::{Patience, WaitError};
+use super::request::PageRequest;
 use super::{PageResolver, Web};
 
 /// The most addresses of one name that are tried: when four do not answer, none will in time.
@@ -65,14 +65,9 @@ impl Resolve for Checked {
 }
 
 impl Web {
-    /// Finds how a page is reached and checks it. `names` says whether a rule names a special address by itself; it asks nobody.
-    pub(super) async fn route(
-        &self,
-        url: &PageUrl,
-        scope: AddressScope,
-        patience: Patience<'_>,
-        names: &(dyn Fn(IpAddr) -> bool + Sync),
-    ) -> Result<Route, String> {
+    /// Finds how a page is reached and checks it.
+    pub(super) async fn route(&self, request: PageRequest<'_>) -> Result<Route, String> {
+        let PageRequest { url, scope, patience, names } = request;
         let host = &url.host;
         if let Some(proxy) = (self.proxy_for)(url.is_tls(), &url.authority()) {
             behind_proxy(host, scope, names)?;

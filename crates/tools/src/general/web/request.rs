@@ -54,36 +54,35 @@ impl WebAnswer {
     }
 }
 
+/// A page to ask for.
+#[derive(Clone, Copy)]
+pub(in crate::general) struct PageRequest<'a> {
+    pub(in crate::general) url: &'a PageUrl,
+    pub(in crate::general) scope: AddressScope,
+    pub(in crate::general) patience: Patience<'a>,
+    /// Whether a rule names a special address by itself; it asks nobody.
+    pub(in crate::general) names: &'a (dyn Fn(IpAddr) -> bool + Sync),
+}
+
 /// Asks for a page. No cookie, no referrer and nothing of the user's goes out with it.
-pub(in crate::general) fn get(
-    web: &Web,
-    url: &PageUrl,
-    scope: AddressScope,
-    patience: Patience<'_>,
-    names: &(dyn Fn(IpAddr) -> bool + Sync),
-) -> Result<WebAnswer, String> {
+pub(in crate::general) fn get(web: &Web, request: PageRequest<'_>) -> Result<WebAnswer, String> {
     let asked = || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("no connection can be made: {error}"))?;
-        let answer = runtime.block_on(exchange(web, url, scope, patience, names));
+        let answer = runtime.block_on(exchange(web, request));
         // A resolver that does not answer must not delay the result.
         runtime.shutdown_background();
         answer
     };
     // On its own thread: the caller may be inside a runtime, and a runtime cannot be started there.
     thread::scope(|scope| scope.spawn(asked).join())
-        .unwrap_or_else(|_| Err(format!("the fetch of `{url}` broke down")))
+        .unwrap_or_else(|_| Err(format!("the fetch of `{}` broke down", request.url)))
 }
 
-async fn exchange(
-    web: &Web,
-    url: &PageUrl,
-    scope: AddressScope,
-    patience: Patience<'_>,
-    names: &(dyn Fn(IpAddr) -> bool + Sync),
-) -> Result<WebAnswer, String> {
+async fn exchange(web: &Web, request: PageRequest<'_>) -> Result<WebAnswer, String> {
+    let PageRequest { url, patience, .. } = request;
     let failed = |why: &str| format!("`{}` did not answer as it should: {why}", url.authority());
-    let route = web.route(url, scope, patience, names).await?;
+    let route = web.route(request).await?;
     let client = web.client(url, route)?;
     let request = client
         .get(url.url().clone())
