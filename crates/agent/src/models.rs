@@ -116,7 +116,7 @@ impl ModelResolver<'_> {
         let yes = "yes".to_owned();
         let reply = ask.ask(&question, &[yes.clone(), "no".to_owned()]);
         let is_yes = matches!(&reply, Reply::Said(said) if said.trim().eq_ignore_ascii_case(&yes));
-        if reply != Reply::Nobody {
+        if reply != Reply::Unanswered {
             let said = if is_yes { Agreement::Yes } else { Agreement::No };
             remarks.push(EventKind::Agreed { provider: provider.clone(), said });
         }

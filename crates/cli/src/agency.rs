@@ -133,7 +133,7 @@ impl Ask for AtTheTerminal {
     fn ask(&self, question: &str, options: &[String]) -> Reply {
         let options_shown = (1..).zip(options).map(|(number, option)| format!("  {number}. {option}"));
         let lines: Vec<String> = std::iter::once(question.to_owned()).chain(options_shown).collect();
-        let Ok(line) = question::ask_text(&lines) else { return Reply::Nobody };
+        let Ok(line) = question::ask_text(&lines) else { return Reply::Unanswered };
         let line = line.unwrap_or_default();
         let said = line.trim();
         let chosen = said.parse::<usize>().ok().and_then(|number| options.get(number.checked_sub(1)?));

@@ -138,7 +138,7 @@ impl Session {
         match ask.ask(&question, &options) {
             Reply::Said(said) if said.trim() == options[0] => RetryDecision::Retry,
             Reply::Said(_) | Reply::Declined => RetryDecision::Skip,
-            Reply::Nobody => RetryDecision::Unanswered,
+            Reply::Unanswered => RetryDecision::Unanswered,
         }
     }
 

@@ -50,7 +50,7 @@ pub enum Reply {
     /// The user does not want to answer.
     Declined,
     /// Nobody is there.
-    Nobody,
+    Unanswered,
 }
 
 fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, _context: ToolContext<'a>) -> Planned<'a> {
@@ -72,7 +72,7 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, _context: ToolContext<'a
     let question = question.to_owned();
     let action = Action::tool(Actor::Agent, Tool::AskUser, None);
     Ok(Plan::new(action, move |_| {
-        result(tools.ask.as_ref().map_or(Reply::Nobody, |ask| ask.ask(&question, &options)))
+        result(tools.ask.as_ref().map_or(Reply::Unanswered, |ask| ask.ask(&question, &options)))
     }))
 }
 
@@ -88,7 +88,7 @@ fn result(reply: Reply) -> ToolResult {
         Reply::Declined => ToolResult::done(
             "The user does not want to answer. Go on without, or stop and say what is missing.".to_owned(),
         ),
-        Reply::Nobody => ToolResult::refused(
+        Reply::Unanswered => ToolResult::refused(
             "no one can be asked here; decide by what you know, and say what you assumed".to_owned(),
         ),
     }

@@ -28,7 +28,7 @@ fn an_answer_comes_back_and_its_absence_is_said() {
     };
     assert_eq!(ask(Reply::Said("b".to_owned())), ("The user answered: b".to_owned(), Outcome::Done));
     assert!(ask(Reply::Declined).0.starts_with("The user does not want to answer"));
-    assert_eq!(ask(Reply::Nobody).1, Outcome::Refused);
+    assert_eq!(ask(Reply::Unanswered).1, Outcome::Refused);
     let session = TestSession::new(Workspace::new());
     assert_eq!(
         session.text("AskUserQuestion", &input),
