@@ -107,7 +107,7 @@ pub struct GeneralTools {
 /// The project: the folder, held open, and what in it is secret or protected.
 #[derive(Debug)]
 struct Project {
-    ground: Ground,
+    ground: Arc<Ground>,
     survey: Mutex<Survey>,
 }
 
@@ -131,7 +131,7 @@ impl GeneralTools {
     pub fn new(setting: Setting) -> Result<Self, Error> {
         let open = |folder: &PathBuf| -> Result<Arc<Project>, Error> {
             let survey = Survey::of(folder, SurveyBounds::default())?.with_user(setting.user.clone());
-            Ok(Arc::new(Project { ground: Ground::open(folder)?, survey: Mutex::new(survey) }))
+            Ok(Arc::new(Project { ground: Arc::new(Ground::open(folder)?), survey: Mutex::new(survey) }))
         };
         let project = setting.project.as_ref().map(open).transpose()?;
         let outputs = setting.outputs.clone().map(Outputs::new);

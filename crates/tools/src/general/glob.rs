@@ -58,7 +58,7 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>
 
 fn find(
     tools: &GeneralTools,
-    place: ResolvedPath<'_>,
+    place: ResolvedPath,
     pattern: &str,
     matcher: &GlobMatcher,
 ) -> Result<ToolResult, Refused> {

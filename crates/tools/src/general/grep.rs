@@ -109,10 +109,10 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>
     Ok(planned(action, move || grep(tools, &query, place, context)))
 }
 
-fn grep<'a>(
-    tools: &'a GeneralTools,
+fn grep(
+    tools: &GeneralTools,
     query: &Query,
-    place: ResolvedPath<'a>,
+    place: ResolvedPath,
     context: ToolContext<'_>,
 ) -> Result<ToolResult, Refused> {
     let mut searched = tools.files(place)?;
@@ -191,7 +191,7 @@ fn query(input: &Input<'_>) -> Result<Query, Refused> {
     })
 }
 
-fn is_meant(query: &Query, searched: &Searched<'_>, file: &RelativePath) -> bool {
+fn is_meant(query: &Query, searched: &Searched, file: &RelativePath) -> bool {
     query.glob.as_ref().is_none_or(|glob| {
         if query.by_name { glob.is_match(file.file_name()) } else { glob.is_match(searched.inner(file)) }
     })
@@ -201,13 +201,13 @@ fn is_meant(query: &Query, searched: &Searched<'_>, file: &RelativePath) -> bool
 fn search(
     tools: &GeneralTools,
     query: &Query,
-    searched: &Searched<'_>,
+    searched: &Searched,
     file: &RelativePath,
     context: ToolContext<'_>,
     found: &mut Found,
 ) -> Result<(), Refused> {
     // What is gone or closed by now cannot be read, and holds nothing for anybody.
-    let Ok(opened) = searched.ground().open_file(file) else { return Ok(()) };
+    let Ok(opened) = searched.spot.ground.open_file(file) else { return Ok(()) };
     if opened.size() > MAX_FILE {
         found.large += 1;
         return Ok(());
@@ -217,7 +217,7 @@ fn search(
     if BinaryKind::of(&bytes).is_some() || !query.regex.is_match(&bytes) {
         return Ok(());
     }
-    let path = searched.ground().path().join(file.as_path());
+    let path = searched.spot.ground.path().join(file.as_path());
     let place = {
         let survey = tools.project()?.known();
         // Some are known for secrets by what is in them only.

@@ -59,13 +59,13 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>
 
 fn read(
     tools: &GeneralTools,
-    spot: &ResolvedPath<'_>,
+    spot: &ResolvedPath,
     given: &str,
     wanted: Wanted,
 ) -> Result<ToolResult, Refused> {
     let place = spot.file()?;
     let path = spot.path();
-    let file = spot.folder.ground().open_file(place)?;
+    let file = spot.ground.open_file(place)?;
     let head = file.read_at(0, 16 * 1024)?;
     if spot.owner != Owner::Outputs {
         let survey = tools.project()?.known();

@@ -25,51 +25,31 @@ pub(super) enum Owner {
     Outputs,
 }
 
-/// A folder that a call may look into.
-#[derive(Clone, Debug)]
-pub(super) enum OpenFolder<'a> {
-    Held(&'a Ground),
-    Opened(Arc<Ground>),
-}
-
-impl OpenFolder<'_> {
-    pub(super) fn ground(&self) -> &Ground {
-        match self {
-            Self::Held(ground) => ground,
-            Self::Opened(ground) => ground,
-        }
-    }
-}
-
 /// Where a path leads: on which ground, and there without links. `None` is the ground itself.
 #[derive(Clone, Debug)]
-pub(super) struct ResolvedPath<'a> {
-    pub(super) folder: OpenFolder<'a>,
+pub(super) struct ResolvedPath {
+    pub(super) ground: Arc<Ground>,
     pub(super) place: Option<RelativePath>,
     pub(super) owner: Owner,
 }
 
-impl ResolvedPath<'_> {
+impl ResolvedPath {
     /// The whole path.
     pub(super) fn path(&self) -> PathBuf {
-        let top = self.folder.ground().path();
+        let top = self.ground.path();
         self.place.as_ref().map_or_else(|| top.to_owned(), |place| top.join(place.as_path()))
     }
 
     /// The file's place; a ground itself is a folder and no file.
     pub(super) fn file(&self) -> Result<&RelativePath, Refused> {
-        let path = || metier_files::Error::IsAFolder { path: self.folder.ground().path().to_owned() };
+        let path = || metier_files::Error::IsAFolder { path: self.ground.path().to_owned() };
         self.place.as_ref().ok_or_else(|| path().into())
     }
 }
 
 impl GeneralTools {
     /// Finds out where a path leads. Relative ones are seen from where the user is, as in a command line.
-    pub(super) fn locate<'a>(
-        &'a self,
-        given: &str,
-        context: ToolContext<'_>,
-    ) -> Result<ResolvedPath<'a>, Refused> {
+    pub(super) fn locate(&self, given: &str, context: ToolContext<'_>) -> Result<ResolvedPath, Refused> {
         let project = self.project()?;
         let outside = || {
             let shown = metier_catalog::one_line(given, 200);
@@ -84,28 +64,27 @@ impl GeneralTools {
         }
         let expanded = self.expand(given);
         let asked = expanded.as_deref().unwrap_or(Path::new(given));
-        let held = || OpenFolder::Held(&project.ground);
-        let (folder, inner, owner) = if asked.is_absolute() {
+        let (ground, inner, owner) = if asked.is_absolute() {
             self.ground_of(asked, context).ok_or_else(outside)?
         } else {
-            (held(), self.beneath_project(asked).ok_or_else(outside)?, Owner::Project)
+            (Arc::clone(&project.ground), self.beneath_project(asked).ok_or_else(outside)?, Owner::Project)
         };
         if inner.as_os_str().is_empty() || inner == Path::new(".") {
-            return Ok(ResolvedPath { folder, place: None, owner });
+            return Ok(ResolvedPath { ground, place: None, owner });
         }
         let Ok(inner) = RelativePath::parse_os(inner.as_os_str()) else {
             // `./` and the like are the ground itself; everything else that is no path inside leads out.
             let is_ground = inner.components().all(|step| step == std::path::Component::CurDir);
-            return if is_ground { Ok(ResolvedPath { folder, place: None, owner }) } else { Err(outside()) };
+            return if is_ground { Ok(ResolvedPath { ground, place: None, owner }) } else { Err(outside()) };
         };
-        let place = match folder.ground().resolve(&inner) {
+        let place = match ground.resolve(&inner) {
             Ok(place) => Some(place),
             Err(metier_files::Error::Outside { .. }) => return Err(outside()),
             // A link to the ground itself.
             Err(metier_files::Error::IsAFolder { .. }) => None,
             Err(error) => return Err(error.into()),
         };
-        Ok(ResolvedPath { folder, place, owner })
+        Ok(ResolvedPath { ground, place, owner })
     }
 
     /// A relative path, seen from the project. `..` at its beginning leaves folders that the user is in; these are no links, so
@@ -130,13 +109,13 @@ impl GeneralTools {
     }
 
     /// Where a path leads that is seen from the project, whatever is active.
-    pub(super) fn locate_in_project(&self, inner: &str) -> Result<ResolvedPath<'_>, Refused> {
-        let ground = &self.project()?.ground;
+    pub(super) fn locate_in_project(&self, inner: &str) -> Result<ResolvedPath, Refused> {
+        let ground = Arc::clone(&self.project()?.ground);
         let place = match RelativePath::parse(inner) {
             Ok(inner) => Some(ground.resolve(&inner)?),
             Err(_) => None,
         };
-        Ok(ResolvedPath { folder: OpenFolder::Held(ground), place, owner: Owner::Project })
+        Ok(ResolvedPath { ground, place, owner: Owner::Project })
     }
 
     /// `~` and `~/x`, where the home is known.
@@ -150,29 +129,25 @@ impl GeneralTools {
 
     /// The ground on which an absolute path lies, and what is left of the path. A skill's folder inside the project is the
     /// skill's: its own files are always its own.
-    fn ground_of<'a>(
-        &'a self,
-        asked: &Path,
-        context: ToolContext<'_>,
-    ) -> Option<(OpenFolder<'a>, PathBuf, Owner)> {
+    fn ground_of(&self, asked: &Path, context: ToolContext<'_>) -> Option<(Arc<Ground>, PathBuf, Owner)> {
         let below = |folder: &Path| asked.strip_prefix(folder).ok().map(Path::to_owned);
         for active in context.skills.active().into_iter().rev() {
             if let Some(inner) = below(&active.folder) {
                 let ground = Ground::open(&active.folder).ok()?;
                 let owner = Owner::Skill(Box::new(active.skill));
-                return Some((OpenFolder::Opened(Arc::new(ground)), inner, owner));
+                return Some((Arc::new(ground), inner, owner));
             }
         }
         if let Some(outputs) = &self.outputs
             && let Some(inner) = below(outputs.folder())
         {
             let ground = Ground::open(outputs.folder()).ok()?;
-            return Some((OpenFolder::Opened(Arc::new(ground)), inner, Owner::Outputs));
+            return Some((Arc::new(ground), inner, Owner::Outputs));
         }
         let project = self.project.as_ref()?;
         let given = self.setting.project.as_deref();
         let inner = below(project.ground.path()).or_else(|| given.and_then(below))?;
-        Some((OpenFolder::Held(&project.ground), inner, Owner::Project))
+        Some((Arc::clone(&project.ground), inner, Owner::Project))
     }
 
     /// A path by every name that rules may use for it, and whether it takes a yes to this very question to write it.
@@ -200,7 +175,7 @@ impl GeneralTools {
     pub(super) fn looking(
         &self,
         tool: Tool,
-        spot: &ResolvedPath<'_>,
+        spot: &ResolvedPath,
         survey: &Survey,
         context: ToolContext<'_>,
     ) -> Action {

@@ -1,6 +1,8 @@
 //! What `Glob` and `Grep` have in common: the files below a folder that may be looked at.
 
-use metier_files::{Ground, Overgrown, RelativePath, WalkBounds};
+use std::sync::Arc;
+
+use metier_files::{Overgrown, RelativePath, WalkBounds};
 use metier_policy::Action;
 use metier_runtime::ToolContext;
 use metier_skill::Tool;
@@ -10,8 +12,8 @@ use super::refusal::Refused;
 use super::resolved_path::{Owner, ResolvedPath, masked};
 
 /// The files below a folder.
-pub(super) struct Searched<'a> {
-    pub(super) spot: ResolvedPath<'a>,
+pub(super) struct Searched {
+    pub(super) spot: ResolvedPath,
     /// By path, seen from the ground. Without what looks like a secret by its name.
     pub(super) files: Vec<RelativePath>,
     /// How many look like secrets.
@@ -19,17 +21,12 @@ pub(super) struct Searched<'a> {
     pub(super) overgrown: Option<Overgrown>,
 }
 
-impl Searched<'_> {
-    /// The ground that paths are seen from.
-    pub(super) fn ground(&self) -> &Ground {
-        self.spot.folder.ground()
-    }
-
+impl Searched {
     /// A file as the model can give it back: seen from where the user is, or the whole path.
     pub(super) fn shown(&self, tools: &GeneralTools, file: &RelativePath) -> String {
         match self.spot.owner {
             Owner::Project => tools.seen_from_start(file.as_path()).display().to_string(),
-            _ => self.ground().path().join(file.as_path()).display().to_string(),
+            _ => self.spot.ground.path().join(file.as_path()).display().to_string(),
         }
     }
 
@@ -56,21 +53,21 @@ impl Searched<'_> {
 
 impl GeneralTools {
     /// Where a search below a path looks, and what the gate is asked about it.
-    pub(super) fn search_place<'a>(
-        &'a self,
+    pub(super) fn search_place(
+        &self,
         tool: Tool,
         given: &str,
         context: ToolContext<'_>,
-    ) -> Result<(ResolvedPath<'a>, Action), Refused> {
+    ) -> Result<(ResolvedPath, Action), Refused> {
         let spot = self.locate(given, context)?;
         let action = self.looking(tool, &spot, &*self.project()?.survey()?, context);
         Ok((spot, action))
     }
 
     /// The files in question. A single file is a search in that file.
-    pub(super) fn files<'a>(&'a self, spot: ResolvedPath<'a>) -> Result<Searched<'a>, Refused> {
+    pub(super) fn files(&self, spot: ResolvedPath) -> Result<Searched, Refused> {
         let project = self.project()?;
-        let ground = spot.folder.ground();
+        let ground = Arc::clone(&spot.ground);
         let walked = match ground.walk(spot.place.as_ref(), &WalkBounds::default()) {
             Ok(walked) => walked,
             Err(metier_files::Error::NotAFolder { .. }) => {

@@ -28,8 +28,8 @@ static FORM: Form = Form {
 pub(super) const ENTRY: Entry = Entry { tool: Tool::Write, form: &FORM, effect: SideEffect::Writes, plan };
 
 /// A file that is to be changed.
-pub(super) struct Target<'a> {
-    spot: ResolvedPath<'a>,
+pub(super) struct Target {
+    spot: ResolvedPath,
     place: RelativePath,
     /// What is in it, if it is there.
     pub(super) before: Option<Vec<u8>>,
@@ -74,10 +74,10 @@ fn said(change: &FileChange, lines: usize) -> String {
     }
 }
 
-impl<'a> Target<'a> {
+impl Target {
     /// Finds the file, and reads what is in it.
     pub(super) fn find(
-        tools: &'a GeneralTools,
+        tools: &GeneralTools,
         tool: Tool,
         given: &str,
         context: ToolContext<'_>,
@@ -110,7 +110,7 @@ impl<'a> Target<'a> {
         if matches!(read.by, Reason::Denied(_)) {
             return Err(Refused::Gate(Box::new(read)));
         }
-        let before = match spot.folder.ground().open_file(&place) {
+        let before = match spot.ground.open_file(&place) {
             Ok(file) => {
                 let head = file.read_at(0, 16 * 1024)?;
                 let survey = project.survey()?;
@@ -150,7 +150,7 @@ impl<'a> Target<'a> {
     }
 
     /// Makes the change, with the permission of someone who has seen it.
-    pub(super) fn plan_put(
+    pub(super) fn plan_put<'a>(
         self,
         tools: &'a GeneralTools,
         tool: Tool,
@@ -166,7 +166,7 @@ impl<'a> Target<'a> {
         let work = move || {
             let edit = FileEdit {
                 tool: tool.name(),
-                project: self.spot.folder.ground(),
+                project: &self.spot.ground,
                 path: &self.place,
                 before: self.before.as_deref(),
                 after: after.as_bytes(),
