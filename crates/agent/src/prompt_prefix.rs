@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use metier_model::{Block, ToolChoice, ToolDefinition};
+use metier_model::{ToolChoice, ToolDefinition};
 use metier_runtime::{Definition, SkillSession};
 use metier_skill::Tool;
 use metier_store::Framed;
@@ -23,7 +23,7 @@ pub const INSTRUCTIONS: &str = "You work for the user, in their project and on t
 /// What precedes the messages.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PromptPrefix {
-    pub(crate) system: Vec<Block>,
+    pub(crate) system: Vec<Arc<str>>,
     pub(crate) tools: Arc<[ToolDefinition]>,
     /// Whether the model must call a tool.
     pub(crate) choice: ToolChoice,
@@ -38,7 +38,7 @@ impl PromptPrefix {
         outside: &ExternalTools,
     ) -> Self {
         let texts = [instructions, session.catalog()];
-        let system = texts.into_iter().filter(|text| !text.is_empty()).map(Block::stable).collect();
+        let system = texts.into_iter().filter(|text| !text.is_empty()).map(Arc::from).collect();
         let general: Vec<Definition> = general.definitions().collect();
         let definitions = session.toolset().definitions().chain(&general).chain(outside.definitions());
         let tools = definitions.map(tool).collect();
@@ -59,7 +59,7 @@ impl PromptPrefix {
 
     /// As it is stored.
     pub(crate) fn stored(&self) -> Framed {
-        let texts: Vec<&str> = self.system.iter().map(|block| &*block.text).collect();
+        let texts: Vec<&str> = self.system.iter().map(|text| &**text).collect();
         let tools: Vec<Value> = self
             .tools
             .iter()
@@ -74,8 +74,7 @@ impl PromptPrefix {
 
     /// From the stored form. A resumed session keeps the prefix it started with, whatever became of its skills.
     pub(crate) fn from_stored(framed: &Framed) -> Self {
-        let system =
-            framed.system.split(SEPARATOR).filter(|text| !text.is_empty()).map(Block::stable).collect();
+        let system = framed.system.split(SEPARATOR).filter(|text| !text.is_empty()).map(Arc::from).collect();
         let text = |tool: &Value, key: &str| Arc::from(tool[key].as_str().unwrap_or_default());
         let tools = framed.tools.as_array().into_iter().flatten();
         let tools = tools.map(|tool| ToolDefinition {
@@ -92,7 +91,7 @@ impl PromptPrefix {
 
     /// Its size in bytes, as far as a model counts them.
     pub(crate) fn bytes(&self) -> u64 {
-        let texts = self.system.iter().map(|block| block.text.len());
+        let texts = self.system.iter().map(|text| text.len());
         let tools = self
             .tools
             .iter()

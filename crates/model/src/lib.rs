@@ -92,7 +92,7 @@ pub use model_list::list_models;
 pub use provider::{Place, Provider, ProviderError};
 pub use recorded::{Recorded, Recorder, RecordingError};
 pub use remote::{Habits, Remote};
-pub use request::{Block, DEFAULT_MAX_OUTPUT, Lifetime, Request, Schema, ToolChoice, ToolDefinition};
+pub use request::{DEFAULT_MAX_OUTPUT, Request, Schema, ToolChoice, ToolDefinition};
 pub use retry::MAX_WAIT;
 pub use scripted::{Scripted, Step, Turn};
 pub use usage::{Money, Prices, Usage};

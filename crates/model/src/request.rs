@@ -16,7 +16,7 @@ use crate::{Effort, Message};
 #[serde(default)]
 pub struct Request {
     /// What the model is told before the conversation.
-    pub system: Vec<Block>,
+    pub system: Vec<Arc<str>>,
     /// The conversation so far, oldest first.
     pub messages: Vec<Arc<Message>>,
     /// What it may call.
@@ -42,38 +42,6 @@ impl Request {
     /// How often the model has spoken already.
     pub(crate) fn turn(&self) -> usize {
         self.messages.iter().filter(|message| matches!(***message, Message::Assistant(_))).count()
-    }
-}
-
-/// A text for the model that is no part of the conversation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Block {
-    /// The text.
-    pub text: Arc<str>,
-    /// Whether the next request has it too.
-    pub lifetime: Lifetime,
-}
-
-/// Whether a later request has the same text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Lifetime {
-    /// It has: caches may end here.
-    #[default]
-    Stable,
-    /// It may not have; put such blocks last.
-    Changing,
-}
-
-impl Block {
-    /// A text that stays.
-    pub fn stable(text: impl Into<Arc<str>>) -> Self {
-        Self { text: text.into(), lifetime: Lifetime::Stable }
-    }
-
-    /// A text that may be another one next time.
-    pub fn changing(text: impl Into<Arc<str>>) -> Self {
-        Self { text: text.into(), lifetime: Lifetime::Changing }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use metier_activation::neutral;
-use metier_model::{Block, Message, Part, Request, ToolChoice};
+use metier_model::{Message, Part, Request, ToolChoice};
 
 use crate::history::History;
 
@@ -42,7 +42,7 @@ pub(crate) fn request(
         transcript(history, cut, most)
     );
     Request {
-        system: vec![Block::stable(PROMPT)],
+        system: vec![PROMPT.into()],
         messages: vec![Arc::new(Message::user(text))],
         choice: ToolChoice::None,
         max_output: Some(4096),

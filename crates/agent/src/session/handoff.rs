@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use metier_model::{Block, Message, Part, ToolCall, ToolChoice};
+use metier_model::{Message, Part, ToolCall, ToolChoice};
 use metier_runtime::{Tool, ToolRegistry};
 use metier_store::{EventKind, EventSeverity};
 
@@ -30,7 +30,7 @@ impl Session {
         let (handoffs, left_out) = handoff_tools(skills, &self.agent.colleagues);
         let is_skills = |name: &str| skills.toolset().definitions().any(|definition| definition.name == name);
         let mut prefix = PromptPrefix::clone(&self.prefix).keeping(|name| !is_skills(name));
-        prefix.system.retain(|block| &*block.text != skills.catalog());
+        prefix.system.retain(|text| &**text != skills.catalog());
         self.prefix = prefix.with(handoffs.iter().map(|handoff| tool(&handoff.definition))).into();
         self.subagents.handoffs = handoffs;
         (left_out > 0).then(|| {
@@ -81,7 +81,7 @@ fn hand_back_call(part: &Part) -> Option<&ToolCall> {
 
 /// What precedes the messages of a sub-agent that work is handed to: how to work, and that it must call a tool.
 pub(super) fn with_hand_back(mut prefix: PromptPrefix, rules: &str) -> PromptPrefix {
-    prefix.system.push(Block::stable(rules));
+    prefix.system.push(rules.into());
     prefix.choice = ToolChoice::Any;
     prefix.with([tool(HandBackTool::default().definition())])
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use metier_activation::{ActivationError, ActivationMode, Invoker as RuntimeBy, SkillScope};
-use metier_model::Block;
 use metier_policy::{Decision, Question, Skill};
 use metier_runtime::{CallControl, Fork, SkillSession, Surface, ToolResult, UseError};
 use metier_store as store;
@@ -181,7 +180,7 @@ impl Session {
         let general = self.general.of_child();
         let mut prefix = skill_prefix(&content, &skills, (&general, &external), &kind, agent.surface);
         if !profile.instructions.trim().is_empty() {
-            prefix.system.insert(0, Block::stable(profile.instructions));
+            prefix.system.insert(0, profile.instructions.into());
         }
         let arguments = activation.arguments.text().into_owned();
         let started = self.subagent_started(&agent, &general, request(&arguments), named);

@@ -153,10 +153,7 @@ fn two_hundred_turns_with_five_skills_in_a_small_window() {
 /// What holds for every request.
 fn assert_request(request: &Request, first: &Request, skills: &Skills) {
     assert_eq!((&request.system, &request.tools), (&first.system, &first.tools));
-    assert!(
-        request.system.iter().any(|block| block.text.contains("- **skill-4**")),
-        "the catalogue is there"
-    );
+    assert!(request.system.iter().any(|text| text.contains("- **skill-4**")), "the catalogue is there");
     assert_pairs(&request.messages);
     let texts = texts(&request.messages);
     for text in &skills.active {

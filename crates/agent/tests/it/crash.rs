@@ -85,9 +85,7 @@ fn next_act(request: &Request) -> Act {
         return Act::says("Lines are added to the ledger, one in each step.");
     }
     assert_pairs(&request.messages);
-    if let Some(line) =
-        request.system.iter().find_map(|block| line_of(block.text.split_once("the clerk: ")?.1))
-    {
+    if let Some(line) = request.system.iter().find_map(|text| line_of(text.split_once("the clerk: ")?.1)) {
         return clerk(request, line);
     }
     let (step, has_skill) = so_far(request);

@@ -136,7 +136,7 @@ fn nobody() -> RunHooks {
 }
 
 fn system(request: &Request) -> String {
-    request.system.iter().map(|block| &*block.text).collect::<Vec<_>>().join("\n")
+    request.system.iter().map(|text| &**text).collect::<Vec<_>>().join("\n")
 }
 
 fn tools(request: &Request) -> Vec<&str> {

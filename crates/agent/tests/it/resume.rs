@@ -143,7 +143,7 @@ fn a_process_that_ended_before_anything_was_sent_begins_with_a_new_frame() {
     let answer = place.resume(&agent, id, &onlooker(RetryDecision::Unanswered)).session.run().unwrap();
     assert_eq!(answer.ended.outcome, Outcome::Done);
     let request = model.asked().pop().unwrap();
-    assert!(request.system.iter().any(|block| block.text.contains("greet")));
+    assert!(request.system.iter().any(|text| text.contains("greet")));
     assert!(texts(&request.messages)[0].starts_with("user: greet Ada"));
     let names: Vec<bool> =
         place.kinds(id).iter().map(|kind| matches!(kind, EventKind::Offered { .. })).collect();

@@ -20,7 +20,7 @@ fn place(more: &str) -> Place {
 }
 
 fn is_child(request: &Request) -> bool {
-    request.system.iter().any(|block| block.text.contains("# Skill: clerk"))
+    request.system.iter().any(|text| text.contains("# Skill: clerk"))
 }
 
 fn turn(request: &Request) -> usize {

@@ -12,9 +12,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::{
-    DEFAULT_MAX_OUTPUT, Effort, Lifetime, Message, OutcomeStatus, Part, Protocol, Request, Seal, ToolChoice,
-};
+use crate::{DEFAULT_MAX_OUTPUT, Effort, Message, OutcomeStatus, Part, Protocol, Request, Seal, ToolChoice};
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -183,15 +181,12 @@ fn tools(request: &Request) -> Vec<Tool<'_>> {
 }
 
 fn system(request: &Request) -> Vec<Content<'_>> {
-    let blocks = request.system.iter().filter(|block| !block.text.trim().is_empty());
-    let stable = blocks.clone().take_while(|block| block.lifetime == Lifetime::Stable).count();
-    blocks
-        .enumerate()
-        .map(|(index, block)| Content::Text {
-            text: &block.text,
-            cache_control: (index + 1 == stable).then_some(MARK),
-        })
-        .collect()
+    let texts = request.system.iter().filter(|text| !text.trim().is_empty());
+    let mut contents: Vec<_> = texts.map(|text| Content::Text { text, cache_control: None }).collect();
+    if let Some(last) = contents.last_mut() {
+        last.mark();
+    }
+    contents
 }
 
 fn choice(request: &Request) -> Option<Value> {

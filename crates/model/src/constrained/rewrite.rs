@@ -5,8 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::{
-    Block, Lifetime, Message, OutcomeStatus, Part, Request, Schema, ToolCall, ToolChoice, ToolDefinition,
-    ToolOutcome,
+    Message, OutcomeStatus, Part, Request, Schema, ToolCall, ToolChoice, ToolDefinition, ToolOutcome,
 };
 
 /// What the model is told about the shape. Its words and the order of the tools never change within a conversation, so
@@ -21,9 +20,7 @@ pub(super) fn request(request: &Request) -> Request {
         return Request { messages, ..request.clone() };
     }
     let mut system = request.system.clone();
-    // Behind what stays and before what changes.
-    let place = system.iter().position(|block| block.lifetime == Lifetime::Changing).unwrap_or(system.len());
-    system.insert(place, Block::stable(catalogue(&request.tools)));
+    system.push(catalogue(&request.tools).into());
     Request {
         system,
         messages,
@@ -203,11 +200,11 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_stand_between_what_stays_and_what_changes() {
+    fn the_tools_stand_behind_what_the_model_is_told() {
         let mut asked = asking(ToolChoice::Auto);
-        asked.system = vec![Block::stable("first"), Block::changing("today")];
+        asked.system = vec!["first".into()];
         let system = request(&asked).system;
-        assert_eq!((&*system[0].text, &*system[2].text), ("first", "today"));
-        assert!(system[1].text.starts_with(RULES) && system[1].text.contains("\"tool\":\"g\""));
+        assert_eq!(&*system[0], "first");
+        assert!(system[1].starts_with(RULES) && system[1].contains("\"tool\":\"g\""));
     }
 }

@@ -101,7 +101,7 @@ pub(crate) fn body(request: &Request) -> Result<Vec<u8>, serde_json::Error> {
             contents.push(Content { role: Some(role), parts });
         }
     }
-    let system: Vec<Piece<'_>> = request.system.iter().map(|block| text(&block.text)).collect();
+    let system: Vec<Piece<'_>> = request.system.iter().map(|told| text(told)).collect();
     serde_json::to_vec(&Body {
         generation_config: Settings {
             max_output_tokens: request.max_output,

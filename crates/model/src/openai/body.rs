@@ -84,7 +84,7 @@ struct CallFunction<'a> {
 pub(crate) fn body(id: &ModelId, request: &Request) -> Result<Vec<u8>, serde_json::Error> {
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     if !request.system.is_empty() {
-        let texts = request.system.iter().map(|block| &*block.text);
+        let texts = request.system.iter().map(|text| &**text);
         messages.push(Line::new("system", joined(texts, "\n\n")));
     }
     for message in &request.messages {

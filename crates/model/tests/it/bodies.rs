@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use metier_model::{
-    Arguments, Block, Effort, Endpoint, Message, OutcomeStatus, Part, Protocol, Reasoning, Remote, Request,
-    Schema, Seal, ToolCall, ToolChoice, ToolDefinition, ToolOutcome,
+    Arguments, Effort, Endpoint, Message, OutcomeStatus, Part, Protocol, Reasoning, Remote, Request, Schema,
+    Seal, ToolCall, ToolChoice, ToolDefinition, ToolOutcome,
 };
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn conversation(turns: usize) -> Request {
         messages.push(Message::user(format!("Go on, {turn}.")).into());
     }
     Request {
-        system: vec![Block::stable("You are careful."), Block::changing("Today is Monday.")],
+        system: vec!["You are careful.".into(), "Today is Monday.".into()],
         messages,
         tools: [tool("read"), tool("write")].into(),
         ..Request::default()
@@ -199,9 +199,9 @@ fn anthropic_to_the_byte() {
             r#"{"model":"some-model","max_tokens":8192,"stream":true,"tools":[{"name":"read","description":"Does read.","input_schema":"#,
             parameters,
             MARK,
-            r#"}],"system":[{"type":"text","text":"You are careful.""#,
+            r#"}],"system":[{"type":"text","text":"You are careful."},{"type":"text","text":"Today is Monday.""#,
             MARK,
-            r#"},{"type":"text","text":"Today is Monday."}],"messages":[{"role":"user","content":[{"type":"text","text":"Begin.""#,
+            r#"}],"messages":[{"role":"user","content":[{"type":"text","text":"Begin.""#,
             MARK,
             r#"}]},{"role":"assistant","content":[{"type":"text","text":"Reading."},{"type":"tool_use","id":"c0","name":"read","#,
             r#""input":{"path": "0.txt", "n": 1.50}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c0","content":"text ä""#,

@@ -221,7 +221,7 @@ fn the_agent_that_a_skill_names_gives_its_words_its_effort_and_its_turns_and_wid
     let agent = stage.agent(&model).agents(Arc::new(Reader));
     stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
     let child = &model.asked("x")[0];
-    assert_eq!(&*child.request.system[0].text, "You read for others.");
+    assert_eq!(&*child.request.system[0], "You read for others.");
     assert_eq!(
         (child.tools.clone(), child.request.effort),
         (vec!["skill_read_file".to_owned(), "Read".to_owned()], Some(Effort::Low))

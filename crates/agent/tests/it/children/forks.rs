@@ -20,7 +20,7 @@ fn a_fork_has_its_text_as_system_prompt_and_its_arguments_as_message_and_its_par
     assert_eq!((answer.ended.turns, answer.ended.calls), (2, 2), "its calls count, its turns do not");
 
     let child = &model.asked("research")[0];
-    let system: String = child.request.system.iter().map(|block| block.text.to_string()).collect();
+    let system: String = child.request.system.iter().map(|text| &**text).collect();
     assert!(system.starts_with("# Skill: research\nLook up prices."), "{system}");
     assert!(!system.contains("Available Skills") && !system.contains("skill-context"), "{system}");
     assert_eq!(child.told, "prices");

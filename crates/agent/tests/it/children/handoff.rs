@@ -59,15 +59,15 @@ fn p24_each_skill_is_a_tool_described_by_the_skill_and_its_child_has_the_body_an
         "{:?}",
         router.tools
     );
-    let system: String = router.request.system.iter().map(|block| block.text.to_string()).collect();
+    let system: String = router.request.system.iter().map(|text| &**text).collect();
     assert!(!system.contains("Available Skills"), "{system}");
     assert_eq!(router.request.choice, ToolChoice::Auto);
 
     let child = &model.asked("todo-add")[0];
     assert_eq!(child.tools, ["run_command_line", "load_skill_resources", "hand_back"]);
     assert_eq!(child.request.choice, ToolChoice::Any);
-    assert!(child.request.system[0].text.starts_with("# Skill: todo-add\nAdds with `echo`."));
-    assert!(child.request.system[1].text.contains("Begin with a call"));
+    assert!(child.request.system[0].starts_with("# Skill: todo-add\nAdds with `echo`."));
+    assert!(child.request.system[1].contains("Begin with a call"));
     assert_eq!((child.told.as_str(), model.asked("todo-list")[0].told.as_str()), ("add milk", "please"));
 }
 

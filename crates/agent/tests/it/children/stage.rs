@@ -118,7 +118,7 @@ impl Actor {
 }
 
 fn scene(request: &Request) -> Scene {
-    let mut skills = request.system.iter().filter_map(|block| block.text.strip_prefix("# Skill: "));
+    let mut skills = request.system.iter().filter_map(|text| text.strip_prefix("# Skill: "));
     let skill = skills.find_map(|rest| rest.lines().next()).unwrap_or_default();
     let text = |parts: &[Part]| -> String {
         let texts =
