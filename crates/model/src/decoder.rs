@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::speech::Speech;
 use crate::sse::{ServerEvent, Sse};
-use crate::wire::{Decode, Fault, Wire};
+use crate::wire::{self, Decode};
 use crate::{Event, Protocol, Usage};
 
 /// The longest answer, with all that stands around its text on the wire. The longest that models can write have some
@@ -48,22 +48,13 @@ pub enum DecodeError {
     },
 }
 
-impl From<Fault> for DecodeError {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::Garbled(why) => Self::Garbled(why),
-            Fault::Told { status, message } => Self::Told { status, message },
-        }
-    }
-}
-
 impl Decoder {
     /// A reader for the answer to a history in which the model has spoken `turn` times; ids that are made up depend on it.
     pub fn new(protocol: Protocol, turn: usize) -> Self {
         Self {
             sse: Sse::default(),
             found: Vec::new(),
-            wire: protocol.decoder(),
+            wire: wire::decoder(protocol),
             speech: Speech::new(turn),
             bytes: 0,
         }

@@ -13,7 +13,7 @@ use crate::chat_model::Answer;
 use crate::endpoint::{Endpoint, EndpointError};
 use crate::outlet::{self, Outlet};
 use crate::sse::MAX_EVENT;
-use crate::wire::{Wire, complaint, retry_delay};
+use crate::wire::{self, complaint, retry_delay};
 use crate::{
     ChatModel, DecodeError, Decoder, Effort, Event, ModelError, ModelId, Protocol, Received, Request, Wait,
     http, retry,
@@ -70,15 +70,15 @@ impl Remote {
     pub fn new(id: ModelId, protocol: Protocol, endpoint: Endpoint) -> Result<Self, EndpointError> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, reqwest::header::HeaderValue::from_static("application/json"));
-        for (name, value) in protocol.fixed_headers() {
+        for (name, value) in wire::fixed_headers(protocol) {
             headers.insert(*name, reqwest::header::HeaderValue::from_static(value));
         }
-        for (name, value) in endpoint.secret_headers(protocol.key_header())? {
+        for (name, value) in endpoint.secret_headers(wire::key_header(protocol))? {
             headers.insert(name, value);
         }
         Ok(Self {
             client: http::client(&endpoint)?,
-            url: endpoint.url(&protocol.path(id.model()))?,
+            url: endpoint.url(&wire::path(protocol, id.model()))?,
             redactor: endpoint.redactor()?,
             habits: Habits::default(),
             headers,
@@ -97,7 +97,7 @@ impl Remote {
 
     /// The bytes that asking this would send, for whoever measures or compares them.
     pub fn body(&self, request: &Request) -> Result<Vec<u8>, ModelError> {
-        self.protocol.body(&self.id, &self.habits.with(request))
+        wire::body(self.protocol, &self.id, &self.habits.with(request))
     }
 
     async fn answer(&self, request: &Request, outlet: &Outlet<Result<Event, ModelError>>) {

@@ -7,12 +7,12 @@ use crate::gemini::GeminiDecoder;
 use crate::openai::OpenAiDecoder;
 use crate::speech::Speech;
 use crate::sse::ServerEvent;
-use crate::{ModelError, ModelId, Protocol, Request, anthropic, gemini, openai};
+use crate::{DecodeError, ModelError, ModelId, Protocol, Request, anthropic, gemini, openai};
 
 /// Reads the events of one answer.
 pub(crate) trait Decode: Send {
     /// Takes one event of the stream. It calls [`Speech::end`] when the protocol says that this was all.
-    fn take(&mut self, event: &ServerEvent, speech: &mut Speech) -> Result<(), Fault>;
+    fn take(&mut self, event: &ServerEvent, speech: &mut Speech) -> Result<(), DecodeError>;
 
     /// The connection was closed properly. Calls [`Speech::end`] if the answer is whole by then.
     fn close(&mut self, speech: &mut Speech) {
@@ -22,78 +22,54 @@ pub(crate) trait Decode: Send {
     }
 }
 
-/// What can be wrong with an event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Fault {
-    /// It is not what the protocol says.
-    Garbled(String),
-    /// The provider tells of a fault, with the status that it would have had before the answer began.
-    Told { status: u16, message: String },
+/// Where requests go, below the base address.
+pub(crate) fn path(protocol: Protocol, model: &str) -> String {
+    match protocol {
+        Protocol::OpenAi => "chat/completions".to_owned(),
+        Protocol::Anthropic => "messages".to_owned(),
+        Protocol::Gemini => format!("models/{}:streamGenerateContent?alt=sse", gemini::path_segment(model)),
+    }
 }
 
-/// What the adapter of a protocol does.
-pub(crate) trait Wire {
-    /// Where requests go, below the base address.
-    fn path(self, model: &str) -> String;
-
-    /// The header that carries the key, and what stands before the key in it. Never the address: addresses are logged.
-    fn key_header(self) -> (&'static str, &'static str);
-
-    /// Headers that every request has.
-    fn fixed_headers(self) -> &'static [(&'static str, &'static str)];
-
-    /// The body of a request.
-    fn body(self, id: &ModelId, request: &Request) -> Result<Vec<u8>, ModelError>;
-
-    /// A reader for the answer.
-    fn decoder(self) -> Box<dyn Decode>;
+/// The header that carries the key, and what stands before the key in it. Never the address: addresses are logged.
+pub(crate) fn key_header(protocol: Protocol) -> (&'static str, &'static str) {
+    match protocol {
+        Protocol::OpenAi => ("authorization", "Bearer "),
+        Protocol::Anthropic => ("x-api-key", ""),
+        Protocol::Gemini => ("x-goog-api-key", ""),
+    }
 }
 
-impl Wire for Protocol {
-    fn path(self, model: &str) -> String {
-        match self {
-            Self::OpenAi => "chat/completions".to_owned(),
-            Self::Anthropic => "messages".to_owned(),
-            Self::Gemini => format!("models/{}:streamGenerateContent?alt=sse", gemini::path_segment(model)),
-        }
+/// Headers that every request has.
+pub(crate) fn fixed_headers(protocol: Protocol) -> &'static [(&'static str, &'static str)] {
+    match protocol {
+        Protocol::Anthropic => &[("anthropic-version", "2023-06-01")],
+        Protocol::OpenAi | Protocol::Gemini => &[],
     }
+}
 
-    fn key_header(self) -> (&'static str, &'static str) {
-        match self {
-            Self::OpenAi => ("authorization", "Bearer "),
-            Self::Anthropic => ("x-api-key", ""),
-            Self::Gemini => ("x-goog-api-key", ""),
-        }
-    }
+/// The body of a request.
+pub(crate) fn body(protocol: Protocol, id: &ModelId, request: &Request) -> Result<Vec<u8>, ModelError> {
+    let body = match protocol {
+        Protocol::OpenAi => openai::body(id, request),
+        Protocol::Anthropic => anthropic::body(id.model(), request),
+        Protocol::Gemini => gemini::body(request),
+    };
+    body.map_err(|error| ModelError::Unsendable { why: error.to_string() })
+}
 
-    fn fixed_headers(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Self::Anthropic => &[("anthropic-version", "2023-06-01")],
-            Self::OpenAi | Self::Gemini => &[],
-        }
-    }
-
-    fn body(self, id: &ModelId, request: &Request) -> Result<Vec<u8>, ModelError> {
-        let body = match self {
-            Self::OpenAi => openai::body(id, request),
-            Self::Anthropic => anthropic::body(id.model(), request),
-            Self::Gemini => gemini::body(request),
-        };
-        body.map_err(|error| ModelError::Unsendable { why: error.to_string() })
-    }
-
-    fn decoder(self) -> Box<dyn Decode> {
-        match self {
-            Self::OpenAi => Box::new(OpenAiDecoder::default()),
-            Self::Anthropic => Box::new(AnthropicDecoder::default()),
-            Self::Gemini => Box::new(GeminiDecoder),
-        }
+/// A reader for the answer.
+pub(crate) fn decoder(protocol: Protocol) -> Box<dyn Decode> {
+    match protocol {
+        Protocol::OpenAi => Box::new(OpenAiDecoder::default()),
+        Protocol::Anthropic => Box::new(AnthropicDecoder::default()),
+        Protocol::Gemini => Box::new(GeminiDecoder),
     }
 }
 
 /// Reads an event's data as JSON.
-pub(crate) fn json(data: &str) -> Result<Value, Fault> {
-    serde_json::from_str(data).map_err(|error| Fault::Garbled(format!("an event is not JSON: {error}")))
+pub(crate) fn json(data: &str) -> Result<Value, DecodeError> {
+    serde_json::from_str(data).map_err(|error| DecodeError::Garbled(format!("an event is not JSON: {error}")))
 }
 
 /// What a provider says went wrong, out of whatever shape it has.

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::speech::Speech;
 use crate::sse::ServerEvent;
-use crate::wire::{Decode, Fault, complaint, count, json};
-use crate::{Protocol, Seal, Stop, Usage};
+use crate::wire::{Decode, complaint, count, json};
+use crate::{DecodeError, Protocol, Seal, Stop, Usage};
 
 /// Reads messages.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ enum Block {
 }
 
 impl Decode for AnthropicDecoder {
-    fn take(&mut self, event: &ServerEvent, speech: &mut Speech) -> Result<(), Fault> {
+    fn take(&mut self, event: &ServerEvent, speech: &mut Speech) -> Result<(), DecodeError> {
         if event.data.trim().is_empty() {
             return Ok(());
         }
@@ -100,7 +100,7 @@ impl AnthropicDecoder {
         }
     }
 
-    fn delta(&mut self, value: &Value, speech: &mut Speech) -> Result<(), Fault> {
+    fn delta(&mut self, value: &Value, speech: &mut Speech) -> Result<(), DecodeError> {
         let delta = value.get("delta").unwrap_or(&Value::Null);
         let text = |key: &str| delta.get(key).and_then(Value::as_str).unwrap_or("");
         let block = self.blocks.get_mut(&count(value, "/index"));
@@ -116,7 +116,7 @@ impl AnthropicDecoder {
                 }
             }
             ("input_json_delta", _) => {
-                return Err(Fault::Garbled("arguments came for a call that had not begun".to_owned()));
+                return Err(DecodeError::Garbled("arguments came for a call that had not begun".to_owned()));
             }
             _ => {}
         }
@@ -153,7 +153,7 @@ impl AnthropicDecoder {
     }
 }
 
-fn told(value: &Value) -> Fault {
+fn told(value: &Value) -> DecodeError {
     let status = match value.pointer("/error/type").and_then(Value::as_str).unwrap_or("") {
         "overloaded_error" => 529,
         "rate_limit_error" => 429,
@@ -166,7 +166,7 @@ fn told(value: &Value) -> Fault {
         "request_too_large" => 413,
         _ => 500,
     };
-    Fault::Told { status, message: complaint(value).unwrap_or_else(|| value.to_string()) }
+    DecodeError::Told { status, message: complaint(value).unwrap_or_else(|| value.to_string()) }
 }
 
 fn stop(reason: &str) -> Stop {

@@ -4,15 +4,15 @@ use serde_json::Value;
 
 use crate::speech::Speech;
 use crate::sse::ServerEvent;
-use crate::wire::{Decode, Fault, complaint, count, json};
-use crate::{Protocol, Seal, Stop, Usage};
+use crate::wire::{Decode, complaint, count, json};
+use crate::{DecodeError, Protocol, Seal, Stop, Usage};
 
 /// Reads answers. There is no last event: an answer is whole when it gave its reason to end and the connection closed.
 #[derive(Debug)]
 pub(crate) struct GeminiDecoder;
 
 impl Decode for GeminiDecoder {
-    fn take(&mut self, event: &ServerEvent, speech: &mut Speech) -> Result<(), Fault> {
+    fn take(&mut self, event: &ServerEvent, speech: &mut Speech) -> Result<(), DecodeError> {
         if event.data.trim().is_empty() {
             return Ok(());
         }
@@ -24,11 +24,11 @@ impl Decode for GeminiDecoder {
     }
 }
 
-fn response(value: &Value, speech: &mut Speech) -> Result<(), Fault> {
+fn response(value: &Value, speech: &mut Speech) -> Result<(), DecodeError> {
     if let Some(error) = value.get("error") {
         let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
         let message = complaint(value).unwrap_or_else(|| value.to_string());
-        return Err(Fault::Told { status: status.unwrap_or(500), message });
+        return Err(DecodeError::Told { status: status.unwrap_or(500), message });
     }
     if let Some(usage) = value.get("usageMetadata") {
         speech.usage(usage_of(usage));

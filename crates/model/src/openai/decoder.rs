@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::speech::Speech;
 use crate::sse::ServerEvent;
-use crate::wire::{Decode, Fault, complaint, count, json};
-use crate::{Protocol, Seal, Stop, Usage};
+use crate::wire::{Decode, complaint, count, json};
+use crate::{DecodeError, Protocol, Seal, Stop, Usage};
 
 /// The most calls of one answer. No model makes so many at once, and each piece is looked for among all of them.
 const MAX_CALLS: usize = 1_000;
@@ -29,7 +29,7 @@ struct OpenCall {
 }
 
 impl Decode for OpenAiDecoder {
-    fn take(&mut self, event: &ServerEvent, speech: &mut Speech) -> Result<(), Fault> {
+    fn take(&mut self, event: &ServerEvent, speech: &mut Speech) -> Result<(), DecodeError> {
         let data = event.data.trim();
         if data == "[DONE]" {
             self.announce_all(speech);
@@ -65,7 +65,7 @@ impl Decode for OpenAiDecoder {
 }
 
 impl OpenAiDecoder {
-    fn delta(&mut self, delta: &Value, speech: &mut Speech) -> Result<(), Fault> {
+    fn delta(&mut self, delta: &Value, speech: &mut Speech) -> Result<(), DecodeError> {
         // Servers that have both words say the same twice. Those that say the first one want it back, and those that say
         // the second one refuse a message with the first.
         let thought = |key: &str| delta.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -86,7 +86,7 @@ impl OpenAiDecoder {
         for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             self.call(call, speech);
             if self.calls.len() > MAX_CALLS {
-                return Err(Fault::Garbled(format!("an answer has more than {MAX_CALLS} calls")));
+                return Err(DecodeError::Garbled(format!("an answer has more than {MAX_CALLS} calls")));
             }
         }
         Ok(())
@@ -179,7 +179,7 @@ fn content_part(part: &Value, speech: &mut Speech) {
 }
 
 /// A fault inside of a stream that began well.
-fn told(event: &ServerEvent, chunk: &Value) -> Option<Fault> {
+fn told(event: &ServerEvent, chunk: &Value) -> Option<DecodeError> {
     let error = chunk.get("error").filter(|error| !error.is_null());
     let is_error = error.is_some()
         || chunk.get("object").and_then(Value::as_str) == Some("error")
@@ -199,7 +199,7 @@ fn told(event: &ServerEvent, chunk: &Value) -> Option<Fault> {
         _ => 500,
     };
     let message = complaint(chunk).unwrap_or_else(|| chunk.to_string());
-    Some(Fault::Told { status, message })
+    Some(DecodeError::Told { status, message })
 }
 
 fn stop(reason: &str) -> Stop {
@@ -353,7 +353,7 @@ mod tests {
         let check = |chunk: Value, expect: u16| {
             let (mut decoder, mut speech) = (OpenAiDecoder::default(), Speech::new(0));
             let event = ServerEvent { event: None, data: chunk.to_string() };
-            let Err(Fault::Told { status, message }) = decoder.take(&event, &mut speech) else {
+            let Err(DecodeError::Told { status, message }) = decoder.take(&event, &mut speech) else {
                 panic!("{chunk}")
             };
             assert_eq!((status, &*message), (expect, "no"), "{chunk}");
@@ -373,7 +373,7 @@ mod tests {
         let data = json!({"choices": [{"delta": {"tool_calls": many}}]}).to_string();
         let (mut decoder, mut speech) = (OpenAiDecoder::default(), Speech::new(0));
         let fault = decoder.take(&ServerEvent { event: None, data }, &mut speech);
-        assert_eq!(fault, Err(Fault::Garbled("an answer has more than 1000 calls".to_owned())));
+        assert_eq!(fault, Err(DecodeError::Garbled("an answer has more than 1000 calls".to_owned())));
     }
 
     #[test]
