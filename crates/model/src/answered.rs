@@ -25,8 +25,6 @@ pub struct Answered {
     pub usage: Option<Usage>,
     /// Why it ended; `None` while it has not.
     pub stop: Option<Stop>,
-    /// How often the provider was asked again.
-    pub retries: u32,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -63,9 +61,8 @@ impl Answered {
                     arguments.push_str(&fragment);
                 }
             }
-            Event::CallEnded { .. } => {}
             Event::Usage(usage) => self.usage = Some(usage),
-            Event::Retrying { .. } => self.retries += 1,
+            Event::CallEnded { .. } | Event::Retrying { .. } => {}
             Event::End(stop) => self.stop = Some(stop),
         }
     }
@@ -79,36 +76,14 @@ impl Answered {
         texts.collect()
     }
 
-    /// What the model let others see of its thoughts.
-    pub fn reasoning(&self) -> String {
-        let texts = self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Reasoning { text, .. } => Some(text.as_str()),
-            _ => None,
-        });
-        texts.collect()
-    }
-
     /// The tools that it wants to be called, in order.
     pub fn calls(&self) -> Vec<ToolCall> {
         self.pieces.iter().filter_map(Piece::call).collect()
     }
 
-    /// Whether anything came that a history can hold.
-    pub fn is_empty(&self) -> bool {
-        self.pieces.iter().all(|piece| matches!(piece, Piece::Text(text) if text.is_empty()))
-    }
-
     /// The answer as a message of the conversation, with all that its provider wants back.
     pub fn message(&self) -> Message {
         Message::Assistant(self.pieces.iter().filter_map(Piece::part).collect())
-    }
-}
-
-impl Extend<Event> for Answered {
-    fn extend<I: IntoIterator<Item = Event>>(&mut self, events: I) {
-        for event in events {
-            self.take(event);
-        }
     }
 }
 
@@ -158,7 +133,9 @@ mod tests {
 
     fn folded(events: Vec<Event>) -> Answered {
         let mut answered = Answered::default();
-        answered.extend(events);
+        for event in events {
+            answered.take(event);
+        }
         answered
     }
 
@@ -198,7 +175,6 @@ mod tests {
                 Part::Text("x".into())
             ])
         );
-        assert_eq!(answered.reasoning(), "one twothree");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::endpoint::{Endpoint, EndpointError};
 use crate::provider::{Provider, ProviderError};
 use crate::{
     ChatModel, Constrained, Effort, Habits, ModelConfig, ModelId, ModelIdError, Money, PriceConfig, Prices,
-    ProviderConfig, Remote, ToolSupport, Usage,
+    ProviderConfig, Remote, ToolSupport,
 };
 
 /// Aliases and providers: what a name means.
@@ -118,11 +118,6 @@ impl Directory {
         self.plain(id)
     }
 
-    /// The aliases, with what they mean.
-    pub fn aliases(&self) -> impl Iterator<Item = (&str, &ModelChoice)> {
-        self.aliases.iter().map(|(alias, choice)| (alias.as_str(), choice))
-    }
-
     /// The providers.
     pub fn providers(&self) -> impl Iterator<Item = &Provider> {
         self.providers.values()
@@ -163,11 +158,6 @@ impl Directory {
 }
 
 impl ModelChoice {
-    /// What a usage of this model costs; `None` without prices.
-    pub fn cost(&self, usage: &Usage) -> Option<Money> {
-        self.prices.map(|prices| prices.cost(usage))
-    }
-
     /// The model itself, at an endpoint of its provider.
     pub fn open(&self, endpoint: Endpoint) -> Result<Arc<dyn ChatModel>, EndpointError> {
         let habits = Habits { max_output: self.max_output, effort: self.effort };

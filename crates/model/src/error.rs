@@ -117,29 +117,6 @@ impl ModelError {
         let message = message.to_ascii_lowercase();
         *status == 413 || TOO_LONG.iter().any(|words| message.contains(words))
     }
-
-    /// What had come before it. Whoever streams has shown it already.
-    pub fn received(&self) -> Option<&Received> {
-        match self {
-            Self::Stalled { received, .. }
-            | Self::CutOff { received, .. }
-            | Self::Garbled { received, .. } => Some(received),
-            _ => None,
-        }
-    }
-
-    /// Whether the same request may work later without a change.
-    pub fn is_passing(&self) -> bool {
-        match self {
-            Self::Unreachable { .. } | Self::Busy { .. } | Self::Stalled { .. } | Self::CutOff { .. } => true,
-            Self::Refused { .. }
-            | Self::Untrusted { .. }
-            | Self::NotAStream { .. }
-            | Self::Garbled { .. }
-            | Self::Unsendable { .. }
-            | Self::OffScript { .. } => false,
-        }
-    }
 }
 
 /// What was waited for.

@@ -1,7 +1,6 @@
 //! What an answer used, and what that costs.
 
 use std::fmt;
-use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,23 +20,6 @@ pub struct Usage {
     pub output: u64,
     /// How much of `output` was reasoning.
     pub reasoning: u64,
-}
-
-impl Usage {
-    /// Everything that was not served from a cache, which is what limits count.
-    pub fn fresh(&self) -> u64 {
-        self.input.saturating_add(self.cache_write).saturating_add(self.output)
-    }
-}
-
-impl AddAssign for Usage {
-    fn add_assign(&mut self, other: Self) {
-        self.input = self.input.saturating_add(other.input);
-        self.cache_read = self.cache_read.saturating_add(other.cache_read);
-        self.cache_write = self.cache_write.saturating_add(other.cache_write);
-        self.output = self.output.saturating_add(other.output);
-        self.reasoning = self.reasoning.saturating_add(other.reasoning);
-    }
 }
 
 /// An amount of money in millionths of the unit in which the prices are written. Whole numbers: sums of many small
@@ -63,12 +45,6 @@ impl Money {
     /// How many millionths.
     pub const fn micros(self) -> u64 {
         self.micros
-    }
-}
-
-impl AddAssign for Money {
-    fn add_assign(&mut self, other: Self) {
-        self.micros = self.micros.saturating_add(other.micros);
     }
 }
 

@@ -198,7 +198,9 @@ mod tests {
             reply.push(piece, &mut speech);
         }
         reply.finish(&mut speech);
-        answered.extend(speech.drain());
+        for event in speech.drain() {
+            answered.take(event);
+        }
         answered
     }
 

@@ -247,7 +247,9 @@ mod tests {
             deltas.iter().map(|delta| json!({"choices": [{"delta": {"tool_calls": delta}}]})).collect();
         chunks.push(json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}));
         let mut answered = crate::Answered::default();
-        answered.extend(events(&chunks));
+        for event in events(&chunks) {
+            answered.take(event);
+        }
         let call = |call: &crate::ToolCall| {
             (call.id.to_string(), call.name.to_string(), call.arguments.raw().to_owned())
         };

@@ -103,7 +103,8 @@ fn aliases_full_names_and_own_providers_are_found() {
     assert_eq!(endpoint.host(), "llm.example.com");
     assert!(work.open(endpoint).unwrap().id().as_str() == "work/large");
     assert_eq!(directory.resolve("gemini/some").unwrap().provider.protocol, Protocol::Gemini);
-    assert_eq!(directory.aliases().map(|(alias, _)| alias).collect::<Vec<_>>(), ["fast", "kimi-k2", "work"]);
+    let unknown = directory.resolve("x").unwrap_err().to_string();
+    assert!(unknown.contains("there are fast, kimi-k2, work;"), "{unknown}");
 }
 
 #[test]
@@ -138,8 +139,11 @@ fn mistakes_are_said_with_their_place() {
 fn money_is_counted_only_where_prices_are() {
     let directory = directory(FILE).unwrap();
     let usage = Usage { input: 1_000_000, output: 100_000, cache_read: 200_000, ..Usage::default() };
-    assert_eq!(directory.resolve("kimi-k2").unwrap().cost(&usage), Some(Money::from_micros(880_000)));
-    assert_eq!(directory.resolve("fast").unwrap().cost(&usage), None);
+    assert_eq!(
+        directory.resolve("kimi-k2").unwrap().prices.map(|prices| prices.cost(&usage)),
+        Some(Money::from_micros(880_000))
+    );
+    assert_eq!(directory.resolve("fast").unwrap().prices.map(|prices| prices.cost(&usage)), None);
 }
 
 /// What the page for users shows is what there is.
