@@ -9,7 +9,6 @@ use serde::Serialize;
 use crate::forget::family;
 use crate::line::{EXPORT_VERSION, EventLine, HeaderLine, RecordLine, SessionLine, WHAT};
 use crate::query::EventQuery;
-use crate::redact::{Redact, redact_value};
 use crate::{SessionId, StoreError, memory};
 
 /// What is exported.
@@ -38,7 +37,6 @@ impl Export {
         &self,
         connection: &Connection,
         path: &Path,
-        redact: &dyn Redact,
         out: &mut dyn Write,
     ) -> Result<Exported, StoreError> {
         let failed = |error: rusqlite::Error| StoreError::from_sqlite(path, &error);
@@ -63,18 +61,14 @@ impl Export {
             line(out, &SessionLine { session, events })?;
             exported.events += events;
             EventQuery::of(session)
-                .each_raw(&transaction, |mut event| {
-                    redact_value(redact, &mut event.data);
+                .each_raw(&transaction, |event| {
                     let (at, name, data) = (event.at.millis(), event.name, event.data);
                     line(out, &EventLine { seq: event.seq, at, name, data })
                 })
                 .map_err(failed)??;
         }
         if matches!(self, Self::Everything) {
-            memory::each(&transaction, |record| {
-                line(out, &RecordLine { record: memory::checked(record, redact)? })
-            })
-            .map_err(failed)??;
+            memory::each(&transaction, |record| line(out, &RecordLine { record })).map_err(failed)??;
         }
         out.flush().map_err(|error| StoreError::Export(error.to_string()))?;
         Ok(exported)

@@ -10,7 +10,6 @@ use serde::de::DeserializeOwned;
 use crate::line::{EXPORT_VERSION, EventLine, HeaderLine, RecordLine, SessionLine, WHAT};
 use crate::memory;
 use crate::prepared::{MAX_EVENT, MAX_NAME, Prepared};
-use crate::redact::Redact;
 use crate::writer::{Open, insert};
 use crate::{Record, SessionId, StoreError, Timestamp};
 
@@ -45,7 +44,7 @@ pub(crate) struct Parcel {
 
 impl Parcel {
     /// Reads a file to its end.
-    pub(crate) fn read(from: &mut dyn BufRead, redact: &dyn Redact) -> Result<Self, StoreError> {
+    pub(crate) fn read(from: &mut dyn BufRead) -> Result<Self, StoreError> {
         let mut lines = Lines { from, number: 0, total: 0 };
         let Some(first) = lines.next()? else {
             return Err(lines.wrong("the file is empty; an export begins with a line about itself"));
@@ -68,13 +67,13 @@ impl Parcel {
             if !seen.insert(line.session) {
                 return Err(lines.wrong(&format!("the session `{}` is there twice", line.session)));
             }
-            parcel.sessions.push((line.session, lines.events(&line, redact)?));
+            parcel.sessions.push((line.session, lines.events(&line)?));
         }
         for _ in 0..header.records {
             let text = lines.expect("a record")?;
             let line: RecordLine = lines.parse(&text, "a record")?;
-            let record =
-                memory::checked(line.record, redact).map_err(|error| lines.wrong(&error.to_string()))?;
+            let record = line.record;
+            memory::check(&record).map_err(|error| lines.wrong(&error.to_string()))?;
             if record.at > Timestamp::LATEST {
                 return Err(lines.wrong("`at` is later than the year 9999"));
             }
@@ -157,7 +156,7 @@ impl Lines<'_> {
         serde_json::from_slice(text).map_err(|error| self.wrong(&format!("this is not {what} ({error})")))
     }
 
-    fn events(&mut self, line: &SessionLine, redact: &dyn Redact) -> Result<Vec<Prepared>, StoreError> {
+    fn events(&mut self, line: &SessionLine) -> Result<Vec<Prepared>, StoreError> {
         if line.events == 0 {
             return Err(self.wrong("a session has at least the event with which it began"));
         }
@@ -179,7 +178,7 @@ impl Lines<'_> {
                 return Err(self.wrong("`type` is a name of small letters and `_`"));
             }
             let at = Timestamp::from_millis(event.at);
-            let prepared = Prepared::foreign(at, event.name, event.data, redact);
+            let prepared = Prepared::foreign(at, event.name, event.data);
             events.push(prepared.map_err(|error| self.wrong(&error.to_string()))?);
         }
         Ok(events)

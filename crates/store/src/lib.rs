@@ -5,8 +5,8 @@
 //!
 //! ```text
 //! EventKind ─► prepared ─────────────► writer ─► append ─► the file ─► query, summary, follow, export
-//!              redacted, measured,     one       rows,     `SQLite`,     each reader with
-//!              large texts apart       thread    summary   WAL         its own connection
+//!              measured, large         one       rows,     `SQLite`,     each reader with
+//!              texts apart             thread    summary   WAL         its own connection
 //! ```
 //!
 //! - **Acknowledged stays.** [`Store::append`] is back when no kill can take the event away any more; for what announces an effect,
@@ -14,10 +14,9 @@
 //! - **Nothing unknown is lost.** What a newer program wrote is [`EventKind::Other`], and goes through exports as it is.
 //! - **One works on a session at a time.** [`Store::lease`] is that right; it ends with its process.
 //! - **Forgotten is gone**, from every byte of the file.
-//! - **No secret is written.** [`Store::redacting`] takes a [`Redact`] which sees every text first.
 //!
-//! What this crate is not: it decides nothing, makes no conversation of events (but they hold all that is needed), knows no
-//! model and no terminal, and does not know where the file should be. `docs/store.md` is for users.
+//! What this crate is not: it decides nothing, takes no secrets out of what it is handed, makes no conversation of events (but
+//! they hold all that is needed), knows no model and no terminal, and does not know where the file should be. `docs/store.md` is for users.
 //!
 //! ```
 //! use metier_store::{By, EventKind, EventQuery, SessionFilter, Started, Store};
@@ -46,7 +45,6 @@ mod place;
 mod prepared;
 mod query;
 mod readers;
-mod redact;
 mod schema;
 mod session_id;
 mod standing;
@@ -75,7 +73,6 @@ pub use memory::{MAX_RECORD, MAX_TAGS, RECALLED, Recall, Record, RecordKind, Sco
 pub use place::Bounds;
 pub use prepared::{LARGE, MAX_DEPTH, MAX_EVENT};
 pub use query::EventQuery;
-pub use redact::{NothingSecret, Redact};
 pub use schema::SCHEMA_VERSION;
 pub use session_id::{ParseIdError, RecordId, SessionId};
 pub use standing::{BegunCall, SessionStanding, SessionState};

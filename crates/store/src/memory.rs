@@ -5,7 +5,6 @@ use rusqlite::{Connection, Row, params, params_from_iter};
 use serde::{Deserialize, Serialize};
 
 use crate::query::{id, whole};
-use crate::redact::{Redact, redact_text};
 use crate::words::{Match, question};
 use crate::{RecordId, SessionId, StoreError, Timestamp};
 
@@ -260,12 +259,8 @@ fn read(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<Record> {
     })
 }
 
-/// Redacts a record and sees that it can be kept.
-pub(crate) fn checked(mut record: Record, redact: &dyn Redact) -> Result<Record, StoreError> {
-    redact_text(redact, &mut record.text);
-    for text in record.tags.iter_mut().chain(&mut record.skill).chain(&mut record.origin) {
-        redact_text(redact, text);
-    }
+/// Checks that a record can be kept.
+pub(crate) fn check(record: &Record) -> Result<(), StoreError> {
     let limits =
         [("the record", MAX_RECORD, record.text.len()), ("the list of tags", MAX_TAGS, record.tags.len())];
     let tags = record.tags.iter().map(|tag| ("a tag", MAX_TAG, tag.len()));
@@ -274,7 +269,7 @@ pub(crate) fn checked(mut record: Record, redact: &dyn Redact) -> Result<Record,
             return Err(StoreError::TooLarge { what, limit, actual });
         }
     }
-    Ok(record)
+    Ok(())
 }
 
 /// Writes a record inside a transaction, and says whether it was new. One whose id is there already is left as it is.

@@ -1,4 +1,4 @@
-//! An event on its way to the file: redacted, measured, and with its large texts taken out.
+//! An event on its way to the file: measured, and with its large texts taken out.
 //!
 //! All of it happens in the thread that hands the event in. The writer, of which there is one, only writes.
 
@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::event::{self, EventKind};
 use crate::place::Assurance;
-use crate::redact::{Redact, redact_value};
 use crate::{StoreError, Timestamp};
 
 /// What one event may hold. The largest things in one are a tool's report (two streams of 256 KiB) and what a model is sent;
@@ -35,7 +34,7 @@ pub(crate) struct Prepared {
     pub(crate) data: String,
     pub(crate) large: Vec<LargeText>,
     pub(crate) words: Option<String>,
-    /// What it is, for the summary. Redacted, and possibly without its large texts' ends.
+    /// What it is, for the summary.
     pub(crate) kind: EventKind,
 }
 
@@ -49,22 +48,13 @@ pub(crate) struct LargeText {
 
 impl Prepared {
     /// An event of this program.
-    pub(crate) fn new(at: Timestamp, kind: EventKind, redact: &dyn Redact) -> Result<Self, StoreError> {
-        let (name, mut data) =
-            event::taken_apart(&kind).map_err(|error| StoreError::Json(error.to_string()))?;
-        let is_changed = redact_value(redact, &mut data);
-        let kind = if is_changed { event::put_together(&name, data.clone()) } else { kind };
+    pub(crate) fn new(at: Timestamp, kind: EventKind) -> Result<Self, StoreError> {
+        let (name, data) = event::taken_apart(&kind).map_err(|error| StoreError::Json(error.to_string()))?;
         Self::assemble(at, name, data, kind)
     }
 
     /// An event from another file: of any kind, as it is.
-    pub(crate) fn foreign(
-        at: Timestamp,
-        name: String,
-        mut data: Value,
-        redact: &dyn Redact,
-    ) -> Result<Self, StoreError> {
-        redact_value(redact, &mut data);
+    pub(crate) fn foreign(at: Timestamp, name: String, data: Value) -> Result<Self, StoreError> {
         let kind = event::put_together(&name, data.clone());
         Self::assemble(at, name, data, kind)
     }
@@ -151,10 +141,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::redact::NothingSecret;
 
     fn prepared(data: &Value) -> Result<Prepared, StoreError> {
-        Prepared::foreign(Timestamp::default(), "odd".to_owned(), data.clone(), &NothingSecret)
+        Prepared::foreign(Timestamp::default(), "odd".to_owned(), data.clone())
     }
 
     #[test]

@@ -16,7 +16,6 @@ use crate::place::{Bounds, Place};
 use crate::prepared::Prepared;
 use crate::query::EventQuery;
 use crate::readers::Readers;
-use crate::redact::{NothingSecret, Redact};
 use crate::session_id::as_written;
 use crate::standing::{self, SessionStanding, SessionState};
 use crate::stats::{Routed, SkillStats, StatsQuery};
@@ -35,7 +34,6 @@ const MIN_END: usize = 4;
 #[derive(Clone)]
 pub struct Store {
     shared: Arc<Shared>,
-    redact: Arc<dyn Redact>,
 }
 
 struct Shared {
@@ -73,13 +71,7 @@ impl Store {
             Place::Memory(_) => Leases::in_memory(),
         };
         let shared = Shared { readers: Readers::new(place, bounds), writer, leases };
-        Ok(Self { shared: Arc::new(shared), redact: Arc::new(NothingSecret) })
-    }
-
-    /// A handle that takes secrets out of everything it writes and exports. Other handles are as they were.
-    #[must_use]
-    pub fn redacting(&self, redact: Arc<dyn Redact>) -> Self {
-        Self { shared: Arc::clone(&self.shared), redact }
+        Ok(Self { shared: Arc::new(shared) })
     }
 
     /// Begins a session, and is back when that is written.
@@ -107,7 +99,7 @@ impl Store {
     }
 
     fn hand_in(&self, session: SessionId, open: Open, kind: EventKind) -> Result<Ticket, StoreError> {
-        let event = Box::new(Prepared::new(Timestamp::now(), kind, &*self.redact)?);
+        let event = Box::new(Prepared::new(Timestamp::now(), kind)?);
         let (acknowledge, told) = sync_channel(1);
         self.shared.writer.append(Append { session, open, event, acknowledge })?;
         Ok(Ticket { told })
@@ -195,7 +187,7 @@ impl Store {
 
     /// Keeps something for later.
     pub fn remember(&self, record: Record) -> Result<(), StoreError> {
-        let record = memory::checked(record, &*self.redact)?;
+        memory::check(&record)?;
         let path = self.shared.readers.path().clone();
         self.shared.writer.alone(move |connection| {
             let save = |connection: &mut Connection| {
@@ -239,14 +231,14 @@ impl Store {
     /// Writes everything, or some of it, as lines of JSON.
     pub fn export(&self, what: &Export, out: &mut dyn Write) -> Result<Exported, StoreError> {
         let connection = self.shared.readers.connection()?;
-        let exported = what.run(&connection, self.shared.readers.path(), &*self.redact, out);
+        let exported = what.run(&connection, self.shared.readers.path(), out);
         self.shared.readers.keep(connection);
         exported
     }
 
     /// Takes what another store has exported: all of it, or nothing with the line that is wrong.
     pub fn import(&self, from: &mut dyn BufRead) -> Result<Imported, StoreError> {
-        let parcel = Parcel::read(from, &*self.redact)?;
+        let parcel = Parcel::read(from)?;
         let path = self.shared.readers.path().clone();
         self.shared.writer.alone(move |connection| parcel.write(connection, &path))
     }

@@ -16,7 +16,6 @@ mod memory;
 mod opening;
 mod processes;
 mod reading;
-mod redacting;
 mod standing;
 
 use std::path::{Path, PathBuf};

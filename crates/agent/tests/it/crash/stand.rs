@@ -1,11 +1,8 @@
 //! Where the process of the agent is, what it tells of that, and when it kills itself.
 
-use std::borrow::Cow;
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-use metier_store::Redact;
 
 /// What the process of the agent is told: its folder, the session to go on with, what somebody says about what may have happened, and
 /// when it is to kill itself.
@@ -96,6 +93,13 @@ impl Stand {
         }
     }
 
+    /// An event was handed in, and nobody has acknowledged it yet.
+    pub(super) fn hand_in(&mut self) {
+        if self.handed_in.replace(Instant::now()).is_none() {
+            self.enter(Phase::Write);
+        }
+    }
+
     /// A phase is entered. Where that is what was aimed at, the process has only a moment left.
     pub(super) fn enter(&mut self, phase: Phase) {
         let Some(aim) = self.aim.as_mut().filter(|aim| aim.phase == phase) else { return };
@@ -117,21 +121,6 @@ impl Stand {
 
 pub(super) fn stand() -> std::sync::MutexGuard<'static, Stand> {
     STAND.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Sees every text before it is written, and takes nothing out: so it is known when an event is handed in.
-pub(super) struct Handed;
-
-impl Redact for Handed {
-    fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut stand = stand();
-        let is_new = stand.handed_in.is_none();
-        stand.handed_in = Some(Instant::now());
-        if is_new {
-            stand.enter(Phase::Write);
-        }
-        Cow::Borrowed(text)
-    }
 }
 
 /// Only a process of its own has somebody who hears it.
