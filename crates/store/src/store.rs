@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::export::{Export, Exported};
 use crate::follow::Follow;
@@ -17,7 +17,6 @@ use crate::prepared::Prepared;
 use crate::query::EventQuery;
 use crate::readers::Readers;
 use crate::session_id::as_written;
-use crate::standing::{self, SessionStanding, SessionState};
 use crate::stats::{Routed, SkillStats, StatsQuery};
 use crate::summary::{SessionFilter, Summary};
 use crate::writer::{Append, Appended, Open, Writer};
@@ -137,18 +136,18 @@ impl Store {
         self.shared.leases.take(id)
     }
 
-    /// How a session stands: whether somebody works on it, and what was begun and not finished.
-    pub fn standing(&self, id: SessionId) -> Result<SessionStanding, StoreError> {
-        // Asked first: a session that ends meanwhile is then at work for a moment longer, and never broken off.
-        let is_at_work = self.shared.leases.is_at_work(id);
-        let read = self.shared.readers.read(|connection| standing::read(connection, id))?;
-        let (summary, begun, is_imported) = read.ok_or(StoreError::NoSession(id))?;
-        let state = match summary.outcome {
-            _ if is_at_work => SessionState::AtWork,
-            Some(outcome) => SessionState::Ended(outcome),
-            None => SessionState::BrokenOff,
-        };
-        Ok(SessionStanding { summary, state, begun, is_imported })
+    /// Whether somebody works on a session right now.
+    pub fn is_at_work(&self, id: SessionId) -> bool {
+        self.shared.leases.is_at_work(id)
+    }
+
+    /// Whether a session was imported from another store: what was allowed there is nobody's word here.
+    pub fn is_imported(&self, id: SessionId) -> Result<bool, StoreError> {
+        let imported = self.shared.readers.read(|connection| {
+            let sql = "SELECT imported FROM session WHERE id = ?1";
+            connection.prepare_cached(sql)?.query_row([id.to_string()], |row| row.get(0)).optional()
+        })?;
+        imported.ok_or(StoreError::NoSession(id))
     }
 
     /// Every skill that was offered or used, counted, by name.

@@ -134,8 +134,8 @@ impl StoredApprovals {
         let (mut approvals, mut open, mut seen) = (Self::default(), vec![top], HashSet::from([top]));
         while let Some(id) = open.pop() {
             // A parent may have been forgotten.
-            let Ok(standing) = store.standing(id) else { continue };
-            if !standing.is_imported {
+            let Ok(is_imported) = store.is_imported(id) else { continue };
+            if !is_imported {
                 let query = EventQuery::of(id).kind("allowed").kind("approval_answered").kind("agreed");
                 let state = SessionState::replay(&store.events(&query)?);
                 approvals.answers.extend(state.allowed);

@@ -22,7 +22,7 @@ use metier_agent::{
 use metier_model::{Message, Part, Request};
 use metier_runtime::Skills;
 use metier_sandbox::Helper;
-use metier_store::{Called, EventKind, EventQuery, Outcome, SessionId, Store};
+use metier_store::{Called, Effect, EventKind, EventQuery, Outcome, SessionId, Store};
 use metier_testkit::Workspace;
 use metier_tools::Setting;
 use serde_json::{Value, json};
@@ -404,8 +404,9 @@ fn events(store: &Store) -> BTreeMap<SessionId, Vec<EventKind>> {
 
 /// The step that nobody knows of whether it has happened: of a child that is at work its own one.
 fn in_doubt(store: &Store, id: SessionId) -> Option<Called> {
-    let begun = store.standing(id).unwrap().begun.into_iter().find(metier_store::BegunCall::is_doubtful)?;
-    begun.child.and_then(|child| in_doubt(store, child)).or(Some(begun.called))
+    let (called, child) =
+        begun(store, id).into_iter().find(|(called, _)| called.effect != Effect::ReadOnly)?;
+    child.and_then(|child| in_doubt(store, child)).or(Some(called))
 }
 
 /// One run, killed as chance wants, until it has come to its end.

@@ -10,7 +10,7 @@ use metier_testkit::Workspace;
 use serde_json::json;
 
 use crate::resume_place::{
-    Act, Acting, Place, asked, assert_pairs, called, calling, company, finished, onlooker, texts,
+    Act, Acting, Place, asked, assert_pairs, begun, called, calling, company, finished, onlooker, texts,
 };
 
 fn write(text: &str) -> (&'static str, serde_json::Value) {
@@ -46,9 +46,8 @@ fn what_may_have_happened_is_not_done_again_without_a_yes() {
     let agent = place.agent_with(&model, |skills| skills.allow("Write(new.md)"));
     let kinds = [asked(1), calling(&[write("two\n")]), called("1", "Write", Effect::Writes)];
     let id = place.killed_after(&agent, "please", kinds);
-    let standing = place.store.standing(id).unwrap();
-    assert_eq!(standing.state, metier_store::SessionState::BrokenOff);
-    assert!(standing.begun[0].is_doubtful() && standing.begun[0].called.tool == "Write");
+    assert!(!place.store.is_at_work(id) && place.store.session(id).unwrap().outcome.is_none());
+    assert_eq!(begun(&place.store, id)[0].0.tool, "Write");
 
     // Nobody is there: it ends, names the step, and nothing has happened. So it does the next time.
     for _ in 0..2 {
@@ -161,7 +160,7 @@ fn one_works_on_a_session_at_a_time_and_a_second_message_is_told_that_it_is_busy
     let busy = Session::resume(&agent, place.setting(), id, company(&watcher)).unwrap_err();
     assert!(matches!(busy, SessionError::Busy(session) if session == id));
     assert!(busy.to_string().contains("is busy with the last message"), "{busy}");
-    assert_eq!(place.store.standing(id).unwrap().state, metier_store::SessionState::AtWork);
+    assert!(place.store.is_at_work(id));
     talk.run().unwrap();
     // While it rests another may go on, and it takes up what that one said.
     talk.rest();

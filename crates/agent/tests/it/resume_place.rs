@@ -237,6 +237,29 @@ pub(crate) fn calling(calls: &[(&str, Value)]) -> EventKind {
 pub(crate) fn called(id: &str, tool: &str, effect: Effect) -> EventKind {
     EventKind::Called(Called { id: id.into(), tool: tool.into(), skill: None, input: json!({}), effect })
 }
+/// The calls of a session that were begun and not finished, each with the child that it began.
+pub(crate) fn begun(store: &Store, id: SessionId) -> Vec<(Called, Option<SessionId>)> {
+    let mut begun: Vec<(Called, Option<SessionId>)> = Vec::new();
+    for event in store.events(&EventQuery::of(id)).unwrap() {
+        match event.kind {
+            // Every call of an answer has its result before the next answer.
+            EventKind::Answered(_) => begun.clear(),
+            EventKind::Called(called) => {
+                begun.retain(|(one, _)| one.id != called.id);
+                begun.push((called, None));
+            }
+            EventKind::Finished(finished) => begun.retain(|(one, _)| one.id != finished.id),
+            EventKind::ChildBegan { child, call: Some(call), .. } => {
+                if let Some((_, begun)) = begun.iter_mut().find(|(one, _)| one.id == call) {
+                    *begun = Some(child);
+                }
+            }
+            _ => {}
+        }
+    }
+    begun
+}
+
 
 pub(crate) fn finished(id: &str, text: &str) -> EventKind {
     EventKind::Finished(Finished { id: id.into(), text: text.into(), ..Finished::default() })

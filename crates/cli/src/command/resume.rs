@@ -16,7 +16,7 @@ use anyhow::{Result, bail};
 use metier_agent::{CancelToken, RunHooks, Session};
 use metier_files::{Kind, kind};
 use metier_policy::shell::quote;
-use metier_store::{Family, Outcome, SessionFilter, SessionState, Store, Summary};
+use metier_store::{Family, Outcome, SessionFilter, Store, Summary};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -133,7 +133,7 @@ fn latest(store: &Store, project: Option<String>) -> Result<Summary> {
         if !is_left {
             continue;
         }
-        if store.standing(summary.id)?.state == SessionState::AtWork {
+        if store.is_at_work(summary.id) {
             at_work.get_or_insert(summary.id.short());
             continue;
         }

@@ -5,66 +5,28 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use metier_store::{
-    Activated, By, Called, Effect, Ended, EventKind, Export, Finished, Offer, Outcome, RetryDecision,
-    SessionState, StatsQuery, Store, StoreError, Timestamp, Usage, Used,
+    Activated, By, EventKind, Export, Offer, Outcome, SessionId, StatsQuery, Store, StoreError, Timestamp,
+    Usage, Used,
 };
-use serde_json::json;
 
 use crate::{place, request, said};
 
-fn called(id: &str, effect: Effect) -> EventKind {
-    EventKind::Called(Called { id: id.into(), tool: "t".into(), skill: None, input: json!({}), effect })
-}
-
-fn ended(outcome: Outcome) -> EventKind {
-    EventKind::Ended(Ended {
-        outcome,
-        text: String::new(),
-        why: None,
-        usage: Usage::default(),
-        cost_micros: 0,
-        turns: 0,
-        calls: 0,
-    })
-}
-
 #[test]
-fn what_was_begun_and_not_finished_is_known_and_so_is_whether_anybody_works_on_it() {
+fn it_is_known_whether_anybody_works_on_a_session_and_whether_it_is_from_here() {
     let store = Store::in_memory().unwrap();
     let id = store.begin(request("x")).unwrap();
-    for kind in [
-        EventKind::Answered(metier_store::Answered::default()),
-        called("1", Effect::Runs),
-        EventKind::Finished(Finished { id: "1".into(), ..Finished::default() }),
-        called("2", Effect::ReadOnly),
-        called("3", Effect::Writes),
-    ] {
-        store.append(id, kind).unwrap();
-    }
     let lease = store.lease(id).unwrap();
-    let standing = store.standing(id).unwrap();
-    assert_eq!((standing.state, standing.is_imported), (SessionState::AtWork, false));
-    let begun: Vec<(&str, bool)> =
-        standing.begun.iter().map(|one| (one.called.id.as_str(), one.is_doubtful())).collect();
-    assert_eq!(begun, [("2", false), ("3", true)]);
+    assert!(store.is_at_work(id) && !store.is_imported(id).unwrap());
     drop(lease);
-    assert_eq!(store.standing(id).unwrap().state, SessionState::BrokenOff);
-    let doubted = EventKind::Doubted {
-        call: "3".into(),
-        tool: "t".into(),
-        action: "t {}".into(),
-        said: RetryDecision::Unanswered,
-    };
-    store.append(id, doubted).unwrap();
-    store.append(id, ended(Outcome::NeedsYes)).unwrap();
-    let standing = store.standing(id).unwrap();
-    assert_eq!((standing.state, standing.begun.len()), (SessionState::Ended(Outcome::NeedsYes), 2));
+    assert!(!store.is_at_work(id));
 
     let mut lines = Vec::new();
     store.export(&Export::Everything, &mut lines).unwrap();
     let other = Store::in_memory().unwrap();
     other.import(&mut lines.as_slice()).unwrap();
-    assert!(other.standing(id).unwrap().is_imported);
+    assert!(other.is_imported(id).unwrap() && !other.is_at_work(id));
+    let unknown = SessionId::new().unwrap();
+    assert_eq!(other.is_imported(unknown), Err(StoreError::NoSession(unknown)));
 }
 
 const CHILD: &str = "STORE_TEST_LEASE";
@@ -96,11 +58,11 @@ fn a_lease_is_held_against_other_processes_and_ends_with_its_own() {
         .unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     assert!(lines.map_while(Result::ok).any(|line| line == "leased"), "the child ended by itself");
-    assert_eq!(store.standing(id).unwrap().state, SessionState::AtWork);
+    assert!(store.is_at_work(id));
     assert!(matches!(store.lease(id), Err(StoreError::AtWork(busy)) if busy == id));
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(store.standing(id).unwrap().state, SessionState::BrokenOff);
+    assert!(!store.is_at_work(id));
     let lease = store.lease(id).unwrap();
     drop(lease);
     // Nothing is left of it beside the store.
