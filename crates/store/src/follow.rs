@@ -11,10 +11,8 @@ use rusqlite::Connection;
 use crate::StoreError;
 use crate::event::Event;
 use crate::query::EventQuery;
-use crate::writer::Bell;
 
-/// How often another process's writes are looked for. This process's own are heard at once. A look costs microseconds; a
-/// tenth of a second is what people call at once.
+/// How often writes are looked for, and an order to stop. A look costs microseconds; a tenth of a second is what people call at once.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// How many events are read at a time, so that following an old store does not read all of it into memory.
@@ -27,7 +25,6 @@ pub struct Follow {
     connection: Connection,
     path: PathBuf,
     query: EventQuery,
-    bell: Arc<Bell>,
     stop: Stop,
     ready: VecDeque<Event>,
     /// The state of the file when it was last found to hold nothing new.
@@ -35,24 +32,23 @@ pub struct Follow {
 }
 
 /// Ends a [`Follow`] from another thread.
-#[derive(Clone)]
-pub struct Stop {
-    told: Arc<AtomicBool>,
-    bell: Arc<Bell>,
-}
+#[derive(Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Ends it. Whoever waits is woken.
+    /// Ends it. Whoever waits learns of it within a tenth of a second.
     pub fn stop(&self) {
-        self.told.store(true, Ordering::Release);
-        self.bell.ring();
+        self.0.store(true, Ordering::Release);
+    }
+
+    fn is_told(&self) -> bool {
+        self.0.load(Ordering::Acquire)
     }
 }
 
 impl Follow {
-    pub(crate) fn new(connection: Connection, path: PathBuf, query: EventQuery, bell: Arc<Bell>) -> Self {
-        let stop = Stop { told: Arc::new(AtomicBool::new(false)), bell: Arc::clone(&bell) };
-        Self { connection, path, query, bell, stop, ready: VecDeque::new(), seen: None }
+    pub(crate) fn new(connection: Connection, path: PathBuf, query: EventQuery) -> Self {
+        Self { connection, path, query, stop: Stop::default(), ready: VecDeque::new(), seen: None }
     }
 
     /// What ends it.
@@ -67,11 +63,9 @@ impl Follow {
             if let Some(event) = self.ready.pop_front() {
                 return Some(Ok(event));
             }
-            if self.stop.told.load(Ordering::Acquire) {
+            if self.stop.is_told() {
                 return None;
             }
-            // Counted before the file is looked at: what is written in between rings after this.
-            let count = self.bell.count();
             if let Err(error) = self.look() {
                 self.stop.stop();
                 return Some(Err(StoreError::from_sqlite(&self.path, &error)));
@@ -83,7 +77,7 @@ impl Follow {
             if left.is_zero() {
                 return None;
             }
-            self.bell.wait(count, left.min(LOOK));
+            std::thread::sleep(left.min(LOOK));
         }
     }
 
@@ -117,7 +111,7 @@ impl Iterator for Follow {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let event = self.next_within(Duration::from_hours(1));
-            if event.is_some() || self.stop.told.load(Ordering::Acquire) {
+            if event.is_some() || self.stop.is_told() {
                 return event;
             }
         }

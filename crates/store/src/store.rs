@@ -117,8 +117,7 @@ impl Store {
     /// Events as they come: those that are there, then those that are written, by this process or another.
     pub fn follow(&self, query: EventQuery) -> Result<Follow, StoreError> {
         let connection = self.shared.readers.connection()?;
-        let (path, bell) = (self.shared.readers.path().clone(), Arc::clone(self.shared.writer.bell()));
-        Ok(Follow::new(connection, path, query, bell))
+        Ok(Follow::new(connection, self.shared.readers.path().clone(), query))
     }
 
     /// Lists sessions, the latest change first.

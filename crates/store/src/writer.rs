@@ -9,9 +9,7 @@ mod append;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 pub(crate) use append::{Open, insert};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
@@ -62,24 +60,18 @@ enum Job {
 pub(crate) struct Writer {
     jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
-    bell: Arc<Bell>,
 }
 
 impl Writer {
     pub(crate) fn start(place: &Place, connection: Connection) -> Result<Self, StoreError> {
         let (jobs, inbox) = sync_channel(QUEUE);
-        let bell = Arc::new(Bell::default());
         let path = place.path().to_owned();
-        let work = Work { path: path.clone(), connection, bell: Arc::clone(&bell) };
+        let work = Work { path: path.clone(), connection };
         let thread = thread::Builder::new()
             .name("metier-store".to_owned())
             .spawn(move || work.run(&inbox))
             .map_err(|error| StoreError::Io { path, detail: error.to_string() })?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread), bell })
-    }
-
-    pub(crate) fn bell(&self) -> &Arc<Bell> {
-        &self.bell
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }
 
     pub(crate) fn append(&self, append: Append) -> Result<(), StoreError> {
@@ -113,36 +105,9 @@ impl Drop for Writer {
     }
 }
 
-/// Rings when something was written, for those who follow.
-#[derive(Default)]
-pub(crate) struct Bell {
-    rung: Mutex<u64>,
-    heard: Condvar,
-}
-
-impl Bell {
-    pub(crate) fn ring(&self) {
-        let mut rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
-        *rung = rung.wrapping_add(1);
-        self.heard.notify_all();
-    }
-
-    /// How often it has rung.
-    pub(crate) fn count(&self) -> u64 {
-        *self.rung.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until it has rung since `count`, this long at most.
-    pub(crate) fn wait(&self, count: u64, longest: Duration) {
-        let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = self.heard.wait_timeout_while(rung, longest, |rung| *rung == count);
-    }
-}
-
 struct Work {
     path: PathBuf,
     connection: Connection,
-    bell: Arc<Bell>,
 }
 
 impl Work {
@@ -176,7 +141,6 @@ impl Work {
                             .map_err(|error| StoreError::from_sqlite(&self.path, &error))
                     });
                     work(ready.map(|()| &mut self.connection));
-                    self.bell.ring();
                 }
             }
         }
@@ -186,7 +150,6 @@ impl Work {
     fn write(&mut self, batch: Vec<Append>) {
         let mut told = Vec::with_capacity(batch.len());
         let result = self.transaction(batch, &mut told);
-        self.bell.ring();
         for (acknowledge, answer) in told {
             // A ticket that was thrown away is nobody who waits.
             let _ = acknowledge.send(result.clone().and(answer));
