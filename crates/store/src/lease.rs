@@ -25,17 +25,14 @@ const PAUSE: Duration = Duration::from_millis(5);
 
 /// The right to go on with a session. Nobody else has it until it is dropped or its process is gone.
 #[derive(Debug)]
-pub struct Lease {
-    session: SessionId,
-    hold: Hold,
-}
+pub struct Lease(Hold);
 
 #[derive(Debug)]
 enum Hold {
     /// Of a store in a file: a locked file.
     File { _lock: OwnedFd, path: PathBuf },
     /// Of a store in memory, which no other process sees.
-    Memory(Arc<Working>),
+    Memory(Arc<Working>, SessionId),
 }
 
 /// Where leases of a store are kept.
@@ -74,7 +71,7 @@ impl Leases {
                 if !working.lock().insert(session) {
                     return Err(StoreError::AtWork(session));
                 }
-                Hold::Memory(Arc::clone(working))
+                Hold::Memory(Arc::clone(working), session)
             }
             Self::Folder(folder) => {
                 let path = folder.join(session.to_string());
@@ -84,7 +81,7 @@ impl Leases {
                 Hold::File { _lock: lock, path }
             }
         };
-        Ok(Lease { session, hold })
+        Ok(Lease(hold))
     }
 
     /// Whether somebody works on it right now.
@@ -102,23 +99,16 @@ impl Leases {
     }
 }
 
-impl Lease {
-    /// Whose it is.
-    pub fn session(&self) -> SessionId {
-        self.session
-    }
-}
-
 impl Drop for Lease {
     fn drop(&mut self) {
-        match &self.hold {
+        match &self.0 {
             // Removed while it is locked: whoever opened it before finds another file in its place, or none, and tries again.
             // A file that cannot be removed is an unlocked one in the next moment, and harms nobody.
             Hold::File { path, .. } => {
                 let _ = rustix::fs::unlink(path);
             }
-            Hold::Memory(working) => {
-                working.lock().remove(&self.session);
+            Hold::Memory(working, session) => {
+                working.lock().remove(session);
             }
         }
     }
@@ -175,7 +165,7 @@ mod tests {
             leases.take(other).unwrap();
             drop(held);
             assert!(!leases.is_at_work(one));
-            assert_eq!(leases.take(one).unwrap().session(), one);
+            leases.take(one).unwrap();
         }
     }
 

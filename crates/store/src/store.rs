@@ -258,11 +258,6 @@ impl Ticket {
     pub fn wait(self) -> Result<Appended, StoreError> {
         self.told.recv().unwrap_or(Err(StoreError::Closed))
     }
-
-    /// What became of it, if that is known by now.
-    pub fn poll(&self) -> Option<Result<Appended, StoreError>> {
-        self.told.try_recv().ok()
-    }
 }
 
 fn bound(connection: &Connection, bytes: u64) -> rusqlite::Result<()> {

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::Appended;
 use crate::event::{EventKind, Started};
 use crate::prepared::Prepared;
-use crate::{SessionId, StoreError};
+use crate::{SessionId, StoreError, Usage};
 
 /// Whether an event opens its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,37 +124,11 @@ fn summarise(connection: &Connection, number: i64, seq: u64, event: &Prepared) -
                 .execute([number])?;
         }
         EventKind::Answered(answered) => {
-            let usage = answered.usage;
-            connection
-                .prepare_cached(
-                    "UPDATE session SET turns = turns + 1, input = input + ?2, output = output + ?3,
-                     cached = cached + ?4, cache_written = cache_written + ?5, cost_micros = cost_micros + ?6
-                     WHERE number = ?1",
-                )?
-                .execute(params![
-                    number,
-                    bounded(usage.input),
-                    bounded(usage.output),
-                    bounded(usage.cached),
-                    bounded(usage.cache_written),
-                    bounded(answered.cost_micros.unwrap_or_default())
-                ])?;
+            use_up(connection, number, 1, answered.usage, answered.cost_micros.unwrap_or_default())?;
         }
         // What the summary took. An event with nothing in it changes nothing.
         EventKind::Compacted { usage, cost_micros, .. } => {
-            connection
-                .prepare_cached(
-                    "UPDATE session SET input = input + ?2, output = output + ?3, cached = cached + ?4,
-                     cache_written = cache_written + ?5, cost_micros = cost_micros + ?6 WHERE number = ?1",
-                )?
-                .execute(params![
-                    number,
-                    bounded(usage.input),
-                    bounded(usage.output),
-                    bounded(usage.cached),
-                    bounded(usage.cache_written),
-                    bounded(*cost_micros)
-                ])?;
+            use_up(connection, number, 0, *usage, *cost_micros)?;
         }
         EventKind::Called(_) => {
             connection
@@ -173,6 +147,32 @@ fn summarise(connection: &Connection, number: i64, seq: u64, event: &Prepared) -
         }
         _ => {}
     }
+    Ok(())
+}
+
+/// Adds to what a session has used up.
+fn use_up(
+    connection: &Connection,
+    number: i64,
+    turns: u64,
+    usage: Usage,
+    cost_micros: u64,
+) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "UPDATE session SET turns = turns + ?2, input = input + ?3, output = output + ?4,
+             cached = cached + ?5, cache_written = cache_written + ?6, cost_micros = cost_micros + ?7
+             WHERE number = ?1",
+        )?
+        .execute(params![
+            number,
+            turns,
+            bounded(usage.input),
+            bounded(usage.output),
+            bounded(usage.cached),
+            bounded(usage.cache_written),
+            bounded(cost_micros)
+        ])?;
     Ok(())
 }
 
