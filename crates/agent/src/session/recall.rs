@@ -2,10 +2,10 @@
 
 use metier_policy::{Action, Actor, Reason};
 use metier_skill::Tool;
-use metier_store::{EventKind, Outcome, Scope};
+use metier_store::{EventKind, Outcome, RECALLED, Recall, RecordId, Scope};
 
 use super::{Session, SessionError};
-use crate::recall::{Query, Run};
+use crate::recall::{recalled, run_record};
 use crate::state::RecallRequest;
 
 impl Session {
@@ -25,17 +25,11 @@ impl Session {
                     (words.to_string(), Scope::Skill { name, origin })
                 }
             };
-            let query = Query {
-                words: &words,
-                scope,
-                exclude: self.state(|state| state.recalled.excluded()),
-                project: project.as_deref(),
-                already: self.state(|state| state.recalled.count()),
-                gone: &|text| self.general.gone(text),
-            };
-            if let Some(found) = query.run(self.log.store())? {
-                self.write(EventKind::Recalled { records: found.records, message: found.message })?;
-            }
+            let (exclude, already) = self.state(|state| (state.recalled.excluded(), state.recalled.count()));
+            let (project, limit) = (project.clone(), RECALLED.saturating_sub(already));
+            let wanted = Recall { exclude, project, limit, ..Recall::new(words, scope) };
+            let found = recalled(self.log.store(), wanted, &|text| self.general.gone(text))?;
+            self.write_all(found)?;
         }
         Ok(())
     }
@@ -50,18 +44,12 @@ impl Session {
         let project = self.general.project_shown();
         let mut kept = Vec::new();
         for (at, (used, _)) in (0..).zip(&used) {
-            let number = (turn << 8) + at;
-            let run = Run {
-                used,
-                owner: self.owner(&used.skill, used.origin.clone()),
-                request: &request,
-                outcome,
-                result: text,
-                session: self.id(),
-                number,
-                project: project.as_deref(),
-            };
-            let record = run.record()?;
+            let owner = self.owner(&used.skill, used.origin.clone());
+            let mut record = run_record(used, owner, &request, outcome, text)?;
+            // The same run leaves the same record, however often its end is written.
+            record.id = RecordId::within(self.id(), (turn << 8) + at);
+            record.session = Some(self.id());
+            record.project.clone_from(&project);
             kept.push(record.id);
             self.log.store().remember(record)?;
         }
