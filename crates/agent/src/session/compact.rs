@@ -1,15 +1,13 @@
 //! Keeps a conversation within the context window of its model.
 
-use std::sync::Arc;
-
-use metier_model::Request;
 use metier_store::{EventKind, Usage};
 
-use super::model_turn::{StreamEnd, listen, usage_of};
+use super::model_turn::{StreamEnd, listen};
 use super::{Session, SessionError};
 use crate::compaction::summary::{self, MAX_SUMMARY};
 use crate::compaction::{Depth, Measure, Plan, Target};
 use crate::history::History;
+use crate::models::ModelSelection;
 use crate::observer::NoObserver;
 
 /// What came of making a conversation shorter.
@@ -27,9 +25,11 @@ pub struct Shortened {
     pub no_summary: Option<String>,
 }
 
-/// A summary, and what it took.
-struct Made {
-    text: String,
+/// What stands for the messages that are cut, and what it took.
+#[derive(Default)]
+struct Summary {
+    text: Option<String>,
+    /// Why no model made it, if none did.
     why_plain: Option<String>,
     usage: Usage,
     cost_micros: u64,
@@ -68,16 +68,8 @@ impl Session {
         let Some(plan) = Plan::new(&history, target) else { return Ok(None) };
         let before = measure.tokens(history.extent().bytes);
         let (cut, cleared) = (plan.cut, plan.cleared);
-        let made = if cut > 0 {
-            let Some(made) = self.summary(&history, cut, target) else { return Ok(None) };
-            Some(made)
-        } else {
-            None
-        };
-        let (text, why_plain, usage, cost_micros) = match made {
-            Some(made) => (Some(made.text), made.why_plain, made.usage, made.cost_micros),
-            None => (None, None, Usage::default(), 0),
-        };
+        let summary = if cut > 0 { self.summary(&history, cut, target) } else { Some(Summary::default()) };
+        let Some(Summary { text, why_plain, usage, cost_micros }) = summary else { return Ok(None) };
         let messages = plan.stored(&history, text);
         let through = self.state(|state| state.seq);
         self.write(EventKind::Compacted { through, messages, why: why.to_owned(), usage, cost_micros })?;
@@ -88,54 +80,31 @@ impl Session {
     }
 
     /// A summary of the first messages; `None` if it was cancelled meanwhile.
-    fn summary(&self, history: &History, cut: usize, target: Target) -> Option<Made> {
-        let most = target.reserve;
-        let mut usage = Usage::default();
-        let mut cost_micros = 0;
-        let why = if self.model.selection.model.is_planner() {
+    fn summary(&self, history: &History, cut: usize, target: Target) -> Option<Summary> {
+        let mut summary = Summary::default();
+        let ModelSelection { model, prices, effort } = &self.model.selection;
+        let why = if model.is_planner() {
             "there is no model".to_owned()
         } else {
             // Half of what the model can take: the other half is for its answer and for what an estimate is wrong by.
-            let request = summary::request(history, cut, target.room, self.model.selection.effort);
-            let answer = self.asked_beside(&request);
-            (usage, cost_micros) = (answer.usage, answer.cost_micros);
-            self.subagents.budget.charge(usage, cost_micros);
-            match answer.text {
-                Ok(text) if !text.trim().is_empty() => {
-                    let text = summary::told(text.trim(), cut, most);
-                    return Some(Made { text, why_plain: None, usage, cost_micros });
+            let request = summary::request(history, cut, target.room, *effort);
+            let listening =
+                listen(&**model, &request, &NoObserver, &self.log, &self.cancel, self.time_left());
+            let streamed = self.agent.runtime.block_on(listening);
+            let (usage, cost) = streamed.charge(*prices, &self.subagents.budget);
+            (summary.usage, summary.cost_micros) = (usage, cost.unwrap_or_default());
+            match (streamed.end, streamed.answered.text().trim()) {
+                (Ok(()), "") => "the model gave no summary".to_owned(),
+                (Ok(()), text) => {
+                    summary.text = Some(summary::told(text, cut, target.reserve));
+                    return Some(summary);
                 }
-                Ok(_) => "the model gave no summary".to_owned(),
-                Err(StreamEnd::Cancelled | StreamEnd::OutOfTime) => return None,
-                Err(StreamEnd::Model(error)) => format!("the model gave no summary: {error}"),
-                Err(StreamEnd::Store(error)) => format!("cannot store events: {error}"),
+                (Err(StreamEnd::Cancelled | StreamEnd::OutOfTime), _) => return None,
+                (Err(StreamEnd::Model(error)), _) => format!("the model gave no summary: {error}"),
+                (Err(StreamEnd::Store(error)), _) => format!("cannot store events: {error}"),
             }
         };
-        let text = summary::plain(history, cut, most);
-        Some(Made { text, why_plain: Some(why), usage, cost_micros })
+        (summary.text, summary.why_plain) = (Some(summary::plain(history, cut, target.reserve)), Some(why));
+        Some(summary)
     }
-
-    /// Asks the model something that is no part of the conversation.
-    fn asked_beside(&self, request: &Request) -> Beside {
-        let left = self.time_left();
-        let model = Arc::clone(&self.model.selection.model);
-        let listening = listen(&*model, request, &NoObserver, &self.log, &self.cancel, left);
-        let streamed = self.agent.runtime.block_on(listening);
-        let counted = streamed.answered.usage.as_ref();
-        let cost = counted
-            .zip(self.model.selection.prices.as_ref())
-            .map(|(usage, prices)| prices.cost(usage).micros());
-        Beside {
-            usage: counted.map(usage_of).unwrap_or_default(),
-            cost_micros: cost.unwrap_or_default(),
-            text: streamed.end.map(|()| streamed.answered.text()),
-        }
-    }
-}
-
-/// An answer that is no part of the conversation.
-struct Beside {
-    text: Result<String, StreamEnd>,
-    usage: Usage,
-    cost_micros: u64,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use metier_model::{Answered, ChatModel, Event, Message, ModelError, Request, Stop, next};
+use metier_model::{Answered, ChatModel, Event, Message, ModelError, Prices, Request, Stop, next};
 use metier_store as store;
 use metier_store::{EventKind, FailedPart, StoreError};
 
@@ -13,6 +13,7 @@ use crate::compaction::Depth;
 use crate::history::{Extent, stored};
 use crate::observer::{Observer, StreamDelta};
 use crate::session_log::SessionLog;
+use crate::subagent::SharedBudget;
 
 /// How long a request may take if nothing limits it. A timer of all the time there is would overflow.
 const UNLIMITED: Duration = Duration::from_hours(24 * 365);
@@ -22,6 +23,26 @@ pub(super) struct Streamed {
     pub(super) answered: Answered,
     first_byte: Option<Duration>,
     pub(super) end: Result<(), StreamEnd>,
+}
+
+impl Streamed {
+    /// Charges the answer to a budget: what it used, and what that costs.
+    pub(super) fn charge(
+        &self,
+        prices: Option<Prices>,
+        budget: &SharedBudget,
+    ) -> (store::Usage, Option<u64>) {
+        let Some(counted) = &self.answered.usage else { return (store::Usage::default(), None) };
+        let usage = store::Usage {
+            input: counted.input,
+            output: counted.output,
+            cached: counted.cache_read,
+            cache_written: counted.cache_write,
+        };
+        let cost = prices.map(|prices| prices.cost(counted).micros());
+        budget.charge(usage, cost.unwrap_or_default());
+        (usage, cost)
+    }
 }
 
 /// Why an answer is not complete.
@@ -60,11 +81,8 @@ impl Session {
         let observer = Arc::clone(self.log.observer());
         let listening = listen(&*selection.model, &request, &*observer, &self.log, &self.cancel, left);
         let streamed = self.agent.runtime.block_on(listening);
+        let (usage, cost) = streamed.charge(selection.prices, &self.subagents.budget);
         let Streamed { answered, first_byte, end } = streamed;
-        let usage = answered.usage.as_ref();
-        let cost = usage.zip(selection.prices).map(|(usage, prices)| prices.cost(usage).micros());
-        let usage = usage.map(usage_of).unwrap_or_default();
-        self.subagents.budget.charge(usage, cost.unwrap_or_default());
         if let Err(end) = end {
             let (text, cost_micros) = (answered.text(), cost.unwrap_or_default());
             if !text.is_empty() || !usage.is_zero() {
@@ -165,15 +183,6 @@ fn show(event: &Event, observer: &dyn Observer) {
         Event::Reasoning { text, .. } if !text.is_empty() => observer.delta(StreamDelta::Thought(text)),
         Event::CallBegan { name, .. } => observer.delta(StreamDelta::Call(name)),
         _ => {}
-    }
-}
-
-pub(super) fn usage_of(usage: &metier_model::Usage) -> store::Usage {
-    store::Usage {
-        input: usage.input,
-        output: usage.output,
-        cached: usage.cache_read,
-        cache_written: usage.cache_write,
     }
 }
 
