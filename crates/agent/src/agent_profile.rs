@@ -12,50 +12,19 @@ use metier_tools::ExternalTools;
 
 /// An agent's profile. The default one sees every skill and has every tool.
 #[derive(Clone, Debug, Default)]
-#[must_use]
 pub struct AgentProfile {
-    name: Option<Arc<str>>,
-    skills: Option<Arc<[String]>>,
-    tools: Option<Arc<[ToolPattern]>>,
-    disallowed: Arc<[ToolPattern]>,
+    /// Its name.
+    pub name: Option<String>,
+    /// The only skills it sees, as references; `None` if it sees all.
+    pub skills: Option<Arc<[String]>>,
+    /// The only tools it has; `None` if it has all. Both lists hold for the whole session and for its sub-agents: other tools are not
+    /// offered, and refused if they are called.
+    pub tools: Option<Arc<[ToolPattern]>>,
+    /// The tools that it has not.
+    pub disallowed: Arc<[ToolPattern]>,
 }
 
 impl AgentProfile {
-    /// A profile with a name.
-    pub fn named(name: &str) -> Self {
-        Self { name: Some(name.into()), ..Self::default() }
-    }
-
-    /// The same profile with another name.
-    pub(crate) fn named_as(mut self, name: &str) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-
-    /// The only skills it sees, as references.
-    pub fn skills(mut self, references: Option<Vec<String>>) -> Self {
-        self.skills = references.map(Into::into);
-        self
-    }
-
-    /// The only tools it has, and those that it has not. They hold for the whole session and for its sub-agents: other tools are not
-    /// offered, and refused if they are called.
-    pub fn tools(mut self, tools: Option<&[ToolPattern]>, disallowed: &[ToolPattern]) -> Self {
-        self.tools = tools.map(Into::into);
-        self.disallowed = disallowed.into();
-        self
-    }
-
-    /// Its name.
-    pub fn name(&self) -> Option<&str> {
-        self.name.as_deref()
-    }
-
-    /// The only skills it sees; `None` if it sees all.
-    pub fn references(&self) -> Option<&[String]> {
-        self.skills.as_deref()
-    }
-
     /// Starts a session for it, beneath another one if work is handed to it.
     pub(crate) fn session(
         &self,

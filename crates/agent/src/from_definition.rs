@@ -11,7 +11,7 @@ use metier_definition::{AgentDefinition, DefinitionFormat, LimitSetting, Role, R
 use metier_runtime::Surface;
 use metier_tools::{Setting, ToolServer};
 
-pub use self::agents::DefinedAgents;
+pub use self::agents::defined_agent;
 use crate::agent::{Agent, Disclosure};
 use crate::agent_profile::AgentProfile;
 use crate::limits::Limits;
@@ -29,12 +29,16 @@ impl Agent {
         snapshot: &Snapshot,
         user: &LimitsConfig,
     ) -> Self {
-        self.part(profile(definition, role, role.references(snapshot)))
-            .surface(surface(definition.format))
-            .disclosure(if role.hands_off() { Disclosure::Handoff } else { Disclosure::Catalogue })
-            .limits(Limits::settled(&role.budget, user))
-            .effort(role.effort.as_ref().and_then(|word| effort(&word.value)))
-            .instructions(&instructions(definition, role))
+        let mut agent = Self {
+            part: profile(&definition.name.value, role, role.references(snapshot)),
+            surface: surface(definition.format),
+            disclosure: if role.hands_off() { Disclosure::Handoff } else { Disclosure::Catalogue },
+            limits: Limits::settled(&role.budget, user),
+            instructions: instructions(definition, role).into(),
+            ..self
+        };
+        agent.selection.effort = role.effort.as_ref().and_then(|word| effort(&word.value));
+        agent
     }
 
     /// Gives the agent a role and the other roles of its crew to hand work to. `outside` has the server tools of each role.
@@ -51,21 +55,25 @@ impl Agent {
             name: other.name.value.clone(),
             description: other.description.as_ref().map_or_else(String::new, |text| text.value.clone()),
             instructions: instructions(definition, other),
-            part: profile(definition, other, other.references(snapshot)).named_as(&other.name.value),
+            part: profile(&other.name.value, other, other.references(snapshot)),
             model: other.model.as_ref().map(|model| model.value.clone()),
             effort: other.effort.as_ref().map(|effort| effort.value.clone()),
             outside: outside(other),
         };
         let colleagues = others.map(member).collect();
-        self.with_role(definition, role, snapshot, user).outside(outside(role)).colleagues(colleagues)
+        let agent = self.with_role(definition, role, snapshot, user);
+        Self { outside: outside(role), colleagues, ..agent }
     }
 
     /// Makes an agent with a role work alone: the skills that it would reach by a handoff become its own.
     pub fn without_crew(self, definition: &AgentDefinition, role: &Role, snapshot: &Snapshot) -> Self {
-        self.part(profile(definition, role, definition.reachable_from(role, snapshot)))
-            .colleagues(Vec::new())
-            .disclosure(Disclosure::Catalogue)
-            .surface(Surface::default())
+        Self {
+            part: profile(&definition.name.value, role, definition.reachable_from(role, snapshot)),
+            colleagues: Arc::default(),
+            disclosure: Disclosure::Catalogue,
+            surface: Surface::default(),
+            ..self
+        }
     }
 }
 
@@ -101,9 +109,13 @@ impl Limits {
     }
 }
 
-fn profile(definition: &AgentDefinition, role: &Role, skills: Option<Vec<String>>) -> AgentProfile {
-    let tools = role.tools.as_ref().map(|tools| tools.value.as_slice());
-    AgentProfile::named(&definition.name.value).skills(skills).tools(tools, &role.disallowed)
+fn profile(name: &str, role: &Role, skills: Option<Vec<String>>) -> AgentProfile {
+    AgentProfile {
+        name: Some(name.to_owned()),
+        skills: skills.map(Into::into),
+        tools: role.tools.as_ref().map(|tools| tools.value.as_slice().into()),
+        disallowed: role.disallowed.as_slice().into(),
+    }
 }
 
 /// The instructions of every agent, then those of the role.

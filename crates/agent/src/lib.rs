@@ -50,23 +50,23 @@ mod session_log;
 mod state;
 mod subagent;
 
-pub use agent::{Agent, Disclosure, Patience};
+pub use agent::{Agent, Disclosure};
 pub use agent_profile::AgentProfile;
 pub use cancel::CancelToken;
 pub use compaction::{Compaction, DEFAULT_WINDOW};
-pub use from_definition::{DefinedAgents, role_setting};
+pub use from_definition::{defined_agent, role_setting};
 pub use history::{Extent, History};
 pub use limits::{LimitHit, Limits, Spent};
 /// Whether an interrupted call runs again.
 pub use metier_store::RetryDecision;
-pub use models::Models;
+pub use models::{ModelSelection, Models};
 pub use observer::{EmittedEvent, NoObserver, Observer, OnLimit, StreamDelta};
 pub use prompt_prefix::INSTRUCTIONS;
 pub use session::{
     Answer, OpenApproval, Resumed, RunHooks, Session, SessionError, Shortened, UncertainCall, UserMessage,
     answer_approval, open_approvals,
 };
-pub use subagent::{AgentDirectory, CrewMember, SubagentAnswer, SubagentProfile, Worker};
+pub use subagent::{AgentDirectory, CrewMember, SubagentProfile};
 
 /// Locks, also after a panic: no holder of these locks leaves a value half changed.
 pub(crate) fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -18,10 +18,13 @@ pub trait Models: Send + Sync {
 
 /// A model, its prices, and how much it thinks.
 #[derive(Clone)]
-pub(crate) struct ModelSelection {
-    pub(crate) model: Arc<dyn ChatModel>,
-    pub(crate) prices: Option<Prices>,
-    pub(crate) effort: Option<Effort>,
+pub struct ModelSelection {
+    /// The model.
+    pub model: Arc<dyn ChatModel>,
+    /// Its prices, if they are known.
+    pub prices: Option<Prices>,
+    /// How much it thinks.
+    pub effort: Option<Effort>,
 }
 
 /// What a skill asks for.

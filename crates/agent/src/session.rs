@@ -341,7 +341,7 @@ fn started(agent: &Agent, general: &GeneralTools, request: String) -> Started {
         request,
         project: general.project_shown(),
         model: Some(agent.selection.model.id().to_string()),
-        agent: agent.part.name().map(str::to_owned),
+        agent: agent.part.name.clone(),
         surface: Some(agent.surface.to_string()),
         metier: env!("CARGO_PKG_VERSION").to_owned(),
         loaded: snapshot.loaded() as u64,

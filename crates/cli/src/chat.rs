@@ -104,7 +104,7 @@ impl Chat {
         // Whoever has a conversation holds it: the one before goes first, it may be the same.
         self.current = None;
         self.broken_off = None;
-        self.view.recall(self.outfit.agent.store(), id)?;
+        self.view.recall(&self.outfit.agent.store, id)?;
         let word = Word::of(self.outfit.can_ask);
         let observer = Arc::new(Resuming { view: Arc::clone(&self.view), word });
         let hooks = RunHooks { observer, ..self.outfit.hooks(&self.view, CancelToken::new()?) };
@@ -197,11 +197,11 @@ impl Chat {
 
     /// The session that somebody means.
     pub(crate) fn find(&self, typed: &str) -> Result<SessionId> {
-        let id = self.outfit.agent.store().find(typed)?;
+        let id = self.outfit.agent.store.find(typed)?;
         if Some(id) == self.session() {
             bail!("session {} is the one you are in", id.short());
         }
-        let summary = self.outfit.agent.store().session(id)?;
+        let summary = self.outfit.agent.store.session(id)?;
         // Its commands and paths are meant for the folder it began in.
         if summary.project != self.outfit.surroundings.recorded_project(false) {
             let project = summary

@@ -14,7 +14,7 @@ use crate::servers::{ask_all, of_role};
 use crate::skill_models;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_agent::{Agent, CancelToken, Compaction, DefinedAgents, Limits, RunHooks};
+use metier_agent::{Agent, CancelToken, Compaction, Limits, RunHooks, defined_agent};
 use metier_catalog::{Entry, Standing, State};
 use metier_definition::{DefinitionFormat, Role};
 use metier_diagnostic::counted;
@@ -84,11 +84,11 @@ impl Outfit {
         let turns = working.max_turns.map_or(settled.turns, |turns| turns.get().into());
         let limits = Limits { turns, ..settled };
         let models = skill_models::configured(&surroundings, mind.model.id());
-        let mut agent = Agent::new(skills.clone(), mind.model, store, Arc::new(runtime))
-            .prices(mind.prices)
-            .compaction(mind.compaction)
-            .models(models)
-            .outside(surroundings.servers.clone().map(|servers| Arc::new(servers) as Arc<dyn ToolServer>));
+        let mut agent = Agent::new(skills.clone(), mind.model, store, Arc::new(runtime));
+        agent.selection.prices = mind.prices;
+        agent.compaction = mind.compaction;
+        agent.models = Some(models);
+        agent.outside = surroundings.servers.clone().map(|servers| Arc::new(servers) as Arc<dyn ToolServer>);
         if let (Some(chosen), Some(role)) = (chosen, role) {
             let definition = &chosen.read.definition;
             let (mut said, mut shared) = (Vec::new(), Vec::new());
@@ -114,8 +114,9 @@ impl Outfit {
                 agent = agent.without_crew(definition, role, &snapshot);
             }
         }
-        let agent =
-            agent.limits(limits).agents(Arc::new(DefinedAgents::new(Arc::clone(&surroundings.layout))));
+        agent.limits = limits;
+        let layout = Arc::clone(&surroundings.layout);
+        agent.agents = Some(Arc::new(move |name| defined_agent(&layout, name)));
         let outputs = PassingFolder::make(&surroundings.places.temp)
             .context("there is no place for the run's files")?;
         let cast_role = chosen.and_then(|agent| Some((agent.found.format, agent.role()?.clone())));
@@ -129,9 +130,10 @@ impl Outfit {
     pub(crate) fn change_model(&mut self, name: &str) -> Result<()> {
         let settled = Wish::new(Some(name), "/model", &self.surroundings).settle()?;
         let mind = Mind::of(settled, &self.skills, self.own.as_deref())?;
-        let models = skill_models::configured(&self.surroundings, mind.model.id());
-        let agent = self.agent.clone().model(mind.model).prices(mind.prices).compaction(mind.compaction);
-        self.agent = agent.models(models);
+        self.agent.models = Some(skill_models::configured(&self.surroundings, mind.model.id()));
+        self.agent.selection.model = mind.model;
+        self.agent.selection.prices = mind.prices;
+        self.agent.compaction = mind.compaction;
         self.offline = mind.offline;
         Ok(())
     }

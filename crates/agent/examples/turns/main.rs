@@ -84,7 +84,7 @@ impl Bench {
         let store = Store::open(&workspace.join("store/metier.db")).unwrap();
         let runtime: Runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let limits = Limits { turns: 1_000, calls: 1_000, ..Limits::default() };
-        let agent = Agent::new(skills, Arc::new(model), store, Arc::new(runtime)).limits(limits);
+        let agent = Agent { limits, ..Agent::new(skills, Arc::new(model), store, Arc::new(runtime)) };
         Self { agent, server, port, _workspace: workspace }
     }
 
@@ -183,7 +183,8 @@ impl Bench {
                 RunHooks { observer: Arc::new(NoObserver), cancel: CancelToken::new().unwrap(), ask: None };
             let message = UserMessage::new("Write it down.");
             // The scripted model keeps what it was asked, so each session has its own.
-            let agent = agent.clone().model(Arc::new(script()));
+            let mut agent = agent.clone();
+            agent.selection.model = Arc::new(script());
             let mut session = Session::start(&agent, setting.clone(), message, hooks).unwrap();
             assert_eq!(session.run().unwrap().ended.outcome, Outcome::NeedsYes);
             session.rest();

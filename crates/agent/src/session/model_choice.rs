@@ -96,9 +96,7 @@ impl Session {
             let text = format!("`{}`{thinks} answers from now on: {why}", selection.model.id());
             remarks.push(remark("model-changed", EventSeverity::Info, text));
         }
-        for remark in remarks {
-            self.write(remark)?;
-        }
+        self.write_all(remarks)?;
         (self.model.preference, self.model.selection) = (preference, selection.clone());
         Ok(selection)
     }

@@ -39,8 +39,8 @@ impl CrewMember {
             what if what.is_empty() => String::new(),
             what => format!(": {what}"),
         };
-        let skills: Vec<&str> =
-            self.part.references().unwrap_or_default().iter().map(|reference| bare(reference)).collect();
+        let references = self.part.skills.iter().flat_map(|own| own.iter());
+        let skills: Vec<&str> = references.map(|reference| bare(reference)).collect();
         let skills = if skills.is_empty() { "none".to_owned() } else { skills.join(", ") };
         format!("Hands over to {name}, another agent of this crew{what}\nIts skills: {skills}.")
     }

@@ -5,10 +5,7 @@ use std::num::NonZeroU32;
 use metier_policy::Scope;
 
 /// Finds agents by name.
-pub trait AgentDirectory: Send + Sync {
-    /// The agent of this name.
-    fn find(&self, name: &str) -> Option<SubagentProfile>;
-}
+pub type AgentDirectory = dyn Fn(&str) -> Option<SubagentProfile> + Send + Sync;
 
 /// An agent that runs a skill in a sub-agent.
 #[derive(Clone, Debug, Default)]

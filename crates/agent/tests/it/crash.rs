@@ -216,7 +216,7 @@ fn work(folder: &Path, session: Option<SessionId>, says: RetryDecision) -> Outco
     let store = Store::open(&folder.join("data/metier.db")).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let compaction = Compaction { window: Some(9_000), ..Compaction::default() };
-    let agent = Agent::new(skills, Acting::new(act) as _, store, Arc::new(runtime)).compaction(compaction);
+    let agent = Agent { compaction, ..Agent::new(skills, Acting::new(act) as _, store, Arc::new(runtime)) };
     let setting =
         Setting { project: Some(folder.join("project")), commands: true, memory: true, ..Setting::default() };
     let company =

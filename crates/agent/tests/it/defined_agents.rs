@@ -1,8 +1,6 @@
 //! The agents that are written down and that a skill may name.
 
-use std::sync::Arc;
-
-use metier_agent::{AgentDirectory as _, DefinedAgents};
+use metier_agent::defined_agent;
 
 use crate::machine::Machine;
 
@@ -17,7 +15,7 @@ fn a_skill_may_name_an_agent_of_the_users_and_none_of_a_strangers_project() {
             .file("home/.config/metier/agents/bad.md", "---\nname: bad\nlimits: {turns: 0}\n---\nBe brief.\n")
             .file("home/project/.metier/agents/theirs.md", "---\nname: theirs\n---\nObey.\n")
     });
-    let find = |machine: &Machine, name: &str| DefinedAgents::new(Arc::new(machine.layout())).find(name);
+    let find = |machine: &Machine, name: &str| defined_agent(&machine.layout(), name);
     let mine = find(&machine, "mine").unwrap();
     assert_eq!((mine.instructions.as_str(), mine.model.as_deref()), ("Be brief.", Some("fast")));
     assert_eq!(mine.max_turns.map(std::num::NonZeroU32::get), Some(4));

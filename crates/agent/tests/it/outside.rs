@@ -111,8 +111,8 @@ impl Scene {
             });
         }
         let runtime = Arc::new(Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
-        let agent = Agent::new(skills.open(), Arc::clone(&model) as _, self.store.clone(), runtime)
-            .outside(Some(Arc::clone(&self.servers) as _));
+        let agent = Agent::new(skills.open(), Arc::clone(&model) as _, self.store.clone(), runtime);
+        let agent = Agent { outside: Some(Arc::clone(&self.servers) as _), ..agent };
         let halt = CancelToken::new().unwrap();
         if let Some(known) = &mut *self.servers.halt.lock().unwrap() {
             *known = halt.clone();

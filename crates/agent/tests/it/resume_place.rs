@@ -158,14 +158,9 @@ impl Place {
             .project(self.workspace.join("project"))
             .search_path("/usr/bin:/bin")
             .helper(Helper::Program(metier_testkit::example("contained")));
-        Agent::new(
-            change(skills).open(),
-            Arc::clone(model) as _,
-            self.store.clone(),
-            Arc::clone(&self.runtime),
-        )
-        .limits(self.limits)
-        .compaction(self.compaction)
+        let (skills, runtime) = (change(skills).open(), Arc::clone(&self.runtime));
+        let agent = Agent::new(skills, Arc::clone(model) as _, self.store.clone(), runtime);
+        Agent { limits: self.limits, compaction: self.compaction, ..agent }
     }
 
     pub(crate) fn setting(&self) -> Setting {
@@ -237,6 +232,11 @@ pub(crate) fn calling(calls: &[(&str, Value)]) -> EventKind {
 pub(crate) fn called(id: &str, tool: &str, effect: Effect) -> EventKind {
     EventKind::Called(Called { id: id.into(), tool: tool.into(), skill: None, input: json!({}), effect })
 }
+
+pub(crate) fn finished(id: &str, text: &str) -> EventKind {
+    EventKind::Finished(Finished { id: id.into(), text: text.into(), ..Finished::default() })
+}
+
 /// The calls of a session that were begun and not finished, each with the child that it began.
 pub(crate) fn begun(store: &Store, id: SessionId) -> Vec<(Called, Option<SessionId>)> {
     let mut begun: Vec<(Called, Option<SessionId>)> = Vec::new();
@@ -258,11 +258,6 @@ pub(crate) fn begun(store: &Store, id: SessionId) -> Vec<(Called, Option<Session
         }
     }
     begun
-}
-
-
-pub(crate) fn finished(id: &str, text: &str) -> EventKind {
-    EventKind::Finished(Finished { id: id.into(), text: text.into(), ..Finished::default() })
 }
 
 /// Every text of a request, with who said it before it.

@@ -75,7 +75,7 @@ impl Chat {
 
     /// The servers of this agent and their tools. They are started for it where they are not there yet.
     fn servers(&self) -> String {
-        let Some(outside) = self.outfit.agent.outside_tools() else {
+        let Some(outside) = self.outfit.agent.outside.as_ref() else {
             return "no MCP server is asked in this conversation".to_owned();
         };
         let tools = outside.tools();
@@ -112,7 +112,7 @@ impl Chat {
         let Some(id) = self.session() else {
             return Ok("nothing was said yet, so nothing was used".to_owned());
         };
-        let summary = self.outfit.agent.store().session(id)?;
+        let summary = self.outfit.agent.store.session(id)?;
         let usage = &summary.usage;
         let cached =
             if usage.cached > 0 { format!(" and {} cached", grouped(usage.cached)) } else { String::new() };
@@ -135,7 +135,7 @@ impl Chat {
         }
         let id = self.find(typed)?;
         let left = self.take_up(id)?;
-        let summary = self.outfit.agent.store().session(id)?;
+        let summary = self.outfit.agent.store.session(id)?;
         let mut text = format!("session {}: {}", id.short(), shortened(&summary.title, width()));
         for line in left {
             text.push_str(&format!("\n{line}"));
@@ -147,7 +147,7 @@ impl Chat {
     fn others(&self) -> Result<String> {
         let filter =
             SessionFilter { family: Family::TopLevel, limit: Some(LISTED + 1), ..SessionFilter::default() };
-        let found = self.outfit.agent.store().sessions(&filter)?;
+        let found = self.outfit.agent.store.sessions(&filter)?;
         let now = Timestamp::now();
         let others = found.iter().filter(|summary| Some(summary.id) != self.session()).take(LISTED);
         let lines = others.map(|summary| {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
-use metier_agent::{Agent, AgentDirectory, CancelToken, Models, SubagentProfile, UserMessage};
+use metier_agent::{Agent, CancelToken, Models, SubagentProfile, UserMessage};
 use metier_model::{ChatModel, Effort, Money, Prices};
 use metier_policy::{Dialect, Folders, McpTools, Meaning, Scope, Skill, Terms};
 use metier_store::{EventKind, Export, Outcome, Store};
@@ -40,7 +40,7 @@ fn quick(id: &str) -> Arc<Actor> {
 
 fn with(agent: Agent, models: &[(&'static str, &Arc<Actor>)]) -> Agent {
     let models = models.iter().map(|(name, model)| (*name, Arc::clone(model)));
-    agent.models(Arc::new(Configured(models.collect())))
+    Agent { models: Some(Arc::new(Configured(models.collect()))), ..agent }
 }
 
 /// A conversation that forks a skill which asks for `fast`, twice.
@@ -185,27 +185,23 @@ fn an_inline_skill_ends_the_run_after_its_own_turns() {
 }
 
 /// Whoever is asked for by this name reads alone, and thinks little.
-struct Reader;
-
-impl AgentDirectory for Reader {
-    fn find(&self, name: &str) -> Option<SubagentProfile> {
-        let tools = metier_skill::tokenize("Read, Bash(git:*)").unwrap();
-        let terms = Terms {
-            skill: Skill::new(name, "agent"),
-            tools: Some(&tools),
-            disallowed: &[],
-            meaning: Meaning::Fence,
-            dialect: Dialect::Usual,
-            folders: Folders::default(),
-        };
-        (name == "reader").then(|| SubagentProfile {
-            instructions: "You read for others.".to_owned(),
-            effort: Some("low".to_owned()),
-            max_turns: NonZeroU32::new(1),
-            scope: Some(Scope::open(terms, &McpTools::default())),
-            ..SubagentProfile::default()
-        })
-    }
+fn reader(name: &str) -> Option<SubagentProfile> {
+    let tools = metier_skill::tokenize("Read, Bash(git:*)").unwrap();
+    let terms = Terms {
+        skill: Skill::new(name, "agent"),
+        tools: Some(&tools),
+        disallowed: &[],
+        meaning: Meaning::Fence,
+        dialect: Dialect::Usual,
+        folders: Folders::default(),
+    };
+    (name == "reader").then(|| SubagentProfile {
+        instructions: "You read for others.".to_owned(),
+        effort: Some("low".to_owned()),
+        max_turns: NonZeroU32::new(1),
+        scope: Some(Scope::open(terms, &McpTools::default())),
+        ..SubagentProfile::default()
+    })
 }
 
 #[test]
@@ -218,7 +214,7 @@ fn the_agent_that_a_skill_names_gives_its_words_its_effort_and_its_turns_and_wid
         ("x", _) => calls([("Bash", r#"{"command": "git status"}"#)]),
         _ => says("done"),
     });
-    let agent = stage.agent(&model).agents(Arc::new(Reader));
+    let agent = Agent { agents: Some(Arc::new(reader)), ..stage.agent(&model) };
     stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
     let child = &model.asked("x")[0];
     assert_eq!(&*child.request.system[0], "You read for others.");

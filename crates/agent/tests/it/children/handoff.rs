@@ -1,6 +1,6 @@
 //! An agent that hands over: a router, and a child for each skill.
 
-use metier_agent::{CancelToken, Disclosure, UserMessage};
+use metier_agent::{Agent, CancelToken, Disclosure, UserMessage};
 use metier_model::ToolChoice;
 use metier_runtime::Surface;
 use metier_store::{By, EventKind, Outcome};
@@ -35,7 +35,8 @@ fn stage() -> Stage {
 fn p24_each_skill_is_a_tool_described_by_the_skill_and_its_child_has_the_body_and_the_rules_and_must_call() {
     let stage = stage();
     let model = Actor::new(play);
-    let agent = stage.agent(&model).surface(Surface::SkilledCrew).disclosure(Disclosure::Handoff);
+    let (surface, disclosure) = (Surface::SkilledCrew, Disclosure::Handoff);
+    let agent = Agent { surface, disclosure, ..stage.agent(&model) };
     let answer = stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
     assert_eq!(answer.ended.outcome, Outcome::Done, "{:?}", stage.results());
 
@@ -75,7 +76,8 @@ fn p24_each_skill_is_a_tool_described_by_the_skill_and_its_child_has_the_body_an
 fn what_a_child_hands_back_is_its_result_or_its_last_call_where_it_says_nothing() {
     let stage = stage();
     let model = Actor::new(play);
-    let agent = stage.agent(&model).surface(Surface::SkilledCrew).disclosure(Disclosure::Handoff);
+    let (surface, disclosure) = (Surface::SkilledCrew, Disclosure::Handoff);
+    let agent = Agent { surface, disclosure, ..stage.agent(&model) };
     stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
     let results = &model.asked("")[1].results;
     assert!(results[0].contains("complete (1 turn, 2 calls"), "{results:?}");
@@ -99,7 +101,7 @@ fn outside_of_a_crew_a_child_keeps_the_general_tools() {
         ("", _) => says("Done."),
         _ => calls([("hand_back", r#"{"result": "so"}"#)]),
     });
-    let agent = stage.agent(&model).disclosure(Disclosure::Handoff);
+    let agent = Agent { disclosure: Disclosure::Handoff, ..stage.agent(&model) };
     stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
     let child = &model.asked("todo-add")[0];
     assert!(
@@ -113,7 +115,8 @@ fn outside_of_a_crew_a_child_keeps_the_general_tools() {
 fn a_skill_that_the_user_names_is_handed_over_to_as_well() {
     let stage = stage();
     let model = Actor::new(play);
-    let agent = stage.agent(&model).surface(Surface::SkilledCrew).disclosure(Disclosure::Handoff);
+    let (surface, disclosure) = (Surface::SkilledCrew, Disclosure::Handoff);
+    let agent = Agent { surface, disclosure, ..stage.agent(&model) };
     let mut talk = stage.talk(&agent, &CancelToken::new().unwrap());
     let answer = talk
         .send(UserMessage::Skill { by: By::User, name: "todo-list".into(), arguments: "all of it".into() })

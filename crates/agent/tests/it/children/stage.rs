@@ -254,8 +254,8 @@ impl Stage {
             .search_path("/usr/bin:/bin")
             .helper(Helper::Program(metier_testkit::example("contained")));
         let skills = change(builder).open();
-        Agent::new(skills, Arc::clone(model) as _, self.store.clone(), Arc::clone(&self.runtime))
-            .limits(self.limits)
+        let (store, runtime) = (self.store.clone(), Arc::clone(&self.runtime));
+        Agent { limits: self.limits, ..Agent::new(skills, Arc::clone(model) as _, store, runtime) }
     }
 
     pub(crate) fn talk(&self, agent: &Agent, halt: &CancelToken) -> Session {

@@ -49,9 +49,11 @@ fn check(stage: &Stage, id: SessionId) {
     assert_eq!((said.usage, said.cost_micros, said.calls), (usage, cost, called), "session {id}");
 }
 
-fn priced(agent: Agent) -> Agent {
+fn priced(mut agent: Agent) -> Agent {
     let price = |whole: u64| Money::from_micros(whole * 1_000_000);
-    agent.prices(Some(Prices { input: price(3), output: price(15), cache_read: None, cache_write: None }))
+    agent.selection.prices =
+        Some(Prices { input: price(3), output: price(15), cache_read: None, cache_write: None });
+    agent
 }
 
 proptest! {
