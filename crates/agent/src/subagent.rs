@@ -24,9 +24,7 @@ use std::time::{Duration, Instant};
 use metier_policy::Skill;
 use metier_runtime::SkillSession;
 use metier_store as store;
-use metier_store::{
-    Ended, EventKind, MissingApproval, Outcome, RetryDecision, SessionId, Started, SubagentMode, Usage,
-};
+use metier_store::{Ended, EventKind, Outcome, RetryDecision, SessionId, Started, SubagentMode, Usage};
 use metier_tools::{ExternalTools, GeneralTools};
 
 pub use self::crew_member::CrewMember;
@@ -38,13 +36,11 @@ pub(crate) use self::handoff_tool::{
 pub(crate) use self::pool::{FinishedSubagent, SubagentPool};
 pub(crate) use self::queue::{Place, Slot, Ticket, WorkQueue};
 pub(crate) use self::shared_budget::SharedBudget;
-pub(crate) use self::wording::{
-    beneath_itself, in_background, note, request, result, still_running, too_deep,
-};
+pub(crate) use self::wording::{beneath_itself, in_background, note, request, result, too_deep};
 use crate::agent::Agent;
 use crate::observer::{EmittedEvent, Observer};
 use crate::prompt_prefix::PromptPrefix;
-use crate::session::{RunHooks, Session, SessionError, UncertainCall};
+use crate::session::{Answer, RunHooks, Session, SessionError, UncertainCall};
 use crate::session_log::SessionLog;
 use crate::state::SessionState;
 
@@ -54,7 +50,7 @@ const STOP_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What works in a sub-agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Worker {
+pub(crate) enum Worker {
     /// A skill, by its name.
     Skill(String),
     /// A crew member, by its name.
@@ -63,7 +59,7 @@ pub enum Worker {
 
 impl Worker {
     /// Its name.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self {
             Self::Skill(name) | Self::Role(name) => name,
         }
@@ -80,21 +76,20 @@ impl std::fmt::Display for Worker {
 }
 
 /// The answer of a sub-agent.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SubagentAnswer {
+pub(crate) struct SubagentAnswer {
     /// Its session. One that never left the queue is not in the store.
-    pub session: SessionId,
+    pub(crate) session: SessionId,
     /// What worked.
-    pub worker: Worker,
+    pub(crate) worker: Worker,
     /// How it ended, with its last text and its sums; those of its own sub-agents are in them.
-    pub ended: Ended,
-    /// The approvals that it lacked.
-    pub needs: Vec<MissingApproval>,
+    pub(crate) ended: Ended,
+    /// Whether a step of it waits for a person who could not be asked. The call that asked for the sub-agent has no result until then.
+    pub(crate) is_waiting: bool,
 }
 
 impl SubagentAnswer {
     /// Whether it failed: it ended so, needs an approval, or returned no text.
-    pub fn is_failure(&self) -> bool {
+    pub(crate) fn is_failure(&self) -> bool {
         let Ended { outcome, text, .. } = &self.ended;
         matches!(outcome, Outcome::Failed | Outcome::NeedsYes) || text.trim().is_empty()
     }
@@ -110,7 +105,7 @@ impl SubagentAnswer {
             turns: 0,
             calls: 0,
         };
-        Self { session: spec.id, worker: spec.worker.clone(), ended, needs: Vec::new() }
+        Self { session: spec.id, worker: spec.worker.clone(), ended, is_waiting: false }
     }
 }
 
@@ -160,23 +155,13 @@ pub(crate) struct SubagentStart {
     pub(crate) remarks: Vec<EventKind>,
 }
 
-/// The end of a sub-agent's work.
-pub(crate) struct SubagentExit {
-    pub(crate) answer: SubagentAnswer,
-    /// Whether a step of it waits for a person who could not be asked. The call that asked for the sub-agent has no result until then.
-    pub(crate) is_waiting: bool,
-}
-
 impl Subagent {
     /// Waits for its slot and works.
-    pub(crate) fn run(mut self, ticket: Ticket) -> SubagentExit {
+    pub(crate) fn run(mut self, ticket: Ticket) -> SubagentAnswer {
         let why = "it was stopped before it started";
         let mut answer = SubagentAnswer::without_work(&self.spec, Outcome::Cancelled, why);
         let (runtime, cancel) = (Arc::clone(&self.spec.agent.runtime), self.spec.hooks.cancel.clone());
-        let mut is_waiting = false;
-        let Some(slot) = runtime.block_on(ticket.wait(&cancel)) else {
-            return SubagentExit { answer, is_waiting };
-        };
+        let Some(slot) = runtime.block_on(ticket.wait(&cancel)) else { return answer };
         let max = self.spec.agent.limits.child_time;
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let time = left.map_or(max, |left| left.min(max));
@@ -191,9 +176,8 @@ impl Subagent {
         let worked = self.work(slot);
         watchdog.abort();
         match worked {
-            Ok((done, waits)) => {
-                is_waiting = waits;
-                (answer.ended, answer.needs) = (done.ended, done.needs);
+            Ok((ended, is_waiting)) => {
+                (answer.ended, answer.is_waiting) = (ended, is_waiting);
                 if answer.ended.outcome == Outcome::Cancelled && is_late.load(Ordering::SeqCst) {
                     answer.ended.why = Some(format!("it took more than {} seconds", time.as_secs()));
                 }
@@ -203,10 +187,10 @@ impl Subagent {
                 answer.ended.why = Some(error.to_string());
             }
         }
-        SubagentExit { answer, is_waiting }
+        answer
     }
 
-    fn work(self, slot: Slot) -> Result<(crate::session::Answer, bool), SessionError> {
+    fn work(self, slot: Slot) -> Result<(Ended, bool), SessionError> {
         let Self { spec, start, parent, call, .. } = self;
         let (child, mode) = (spec.id, spec.kind.clone());
         let mut session = match start {
@@ -223,11 +207,10 @@ impl Subagent {
             }
             StartPoint::Resume(state) => Session::of_resumed_subagent(spec, slot, parent.session(), *state)?,
         };
-        let answer = session.run()?;
-        let Ended { outcome, usage, cost_micros, calls, .. } = answer.ended;
-        let missing = answer.needs.clone();
+        let Answer { ended, needs: missing } = session.run()?;
+        let Ended { outcome, usage, cost_micros, calls, .. } = ended;
         parent.append(EventKind::ChildEnded { child, outcome, usage, cost_micros, calls, missing })?;
-        Ok((answer, session.is_waiting()))
+        Ok((ended, session.is_waiting()))
     }
 }
 

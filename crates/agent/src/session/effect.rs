@@ -82,8 +82,7 @@ impl Session {
         let (is_planner, is_subagent) =
             (self.model.selection.model.is_planner(), self.subagents.is_subagent());
         if let Some(end) = self.state(|state| final_answer(&state.run, is_planner, is_subagent)) {
-            let is_done = end.outcome == Outcome::Done;
-            if is_done && self.is_background_awaited() {
+            if end.outcome == Outcome::Done && !self.subagents.pool.is_empty() {
                 return Effect::AwaitSubagents;
             }
             return Effect::Finish(end);

@@ -1,14 +1,12 @@
 //! The end of a run.
 
-use metier_store::{Ended, EventKind, EventSeverity, Outcome, Usage};
+use metier_store::{Ended, EventKind, Outcome, Usage};
 
 use super::effect::End;
 use super::{Answer, Session, SessionError};
 use crate::limits::LimitHit;
 use crate::limits::Spent;
-use crate::models::remark;
 use crate::observer::OnLimit;
-use crate::subagent::still_running;
 
 impl Session {
     /// Ends the run: stops what must not outlive it, and writes its activity entries and its sums.
@@ -44,14 +42,10 @@ impl Session {
         Ok(Answer { ended, needs })
     }
 
-    /// Sub-agents in the background outlive a run only if it is done and its session continues later.
+    /// No sub-agent in the background outlives a run: one that is done waits for them, any other stops them.
     fn leave_subagents(&mut self, outcome: Outcome) -> Result<(), SessionError> {
-        if self.subagents.pool.is_empty() {
-            return Ok(());
-        }
         if outcome == Outcome::Done {
-            let text = still_running(&self.subagents.pool.skills());
-            return self.write(remark("child-still-running", EventSeverity::Info, text));
+            return self.await_subagents();
         }
         self.subagents.pool.stop();
         self.await_stopped()

@@ -4,7 +4,7 @@ use metier_activation::ActivationOutcome;
 use metier_policy::Skill;
 use metier_runtime::{Note, SkillLabels, UseError};
 use metier_store as store;
-use metier_store::{By, EventKind, FailedPart, NoteTopic, Offer, Outcome, SubagentMode};
+use metier_store::{By, EventKind, FailedPart, NoteTopic, Offer, SubagentMode};
 
 use super::effect::End;
 use super::spawn::requester;
@@ -124,12 +124,11 @@ impl Session {
                 self.log.observer().delta(StreamDelta::Text(&answer.ended.text));
                 End::new(answer.ended.outcome, answer.ended.text, answer.ended.why)
             }
-            // It works in the background: the loop waits for it, unless the session continues later.
-            Ok(None) if self.is_background_awaited() => {
+            // It works in the background, and the model gets its answer.
+            Ok(None) => {
                 self.await_subagents()?;
                 return Ok(None);
             }
-            Ok(None) => End::new(Outcome::Done, String::new(), None),
             Err(why) => End::failed(why),
         };
         self.finish(end).map(Some)

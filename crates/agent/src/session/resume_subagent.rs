@@ -166,7 +166,7 @@ impl Session {
             self.write(EventKind::ChildEnded { child, outcome, usage, cost_micros, calls, missing })?;
         }
         let (session, worker) = (subagent.id, subagent.worker.clone());
-        Ok(SubagentAnswer { session, worker, ended, needs: Vec::new() })
+        Ok(SubagentAnswer { session, worker, ended, is_waiting: false })
     }
 
     /// Continues the sub-agent that answers the user's message. `None` if it is gone: the model answers then.
@@ -186,10 +186,10 @@ impl Session {
                     Started::Awaited(number) => number,
                     Started::Answered(result) => return self.finish(End::failed(result.text)).map(Some),
                 };
-                let Some(FinishedSubagent { answer, is_waiting, .. }) = self.await_subagent(number)? else {
+                let Some(FinishedSubagent { answer, .. }) = self.await_subagent(number)? else {
                     return self.finish(End::failed("the sub-agent is gone".to_owned())).map(Some);
                 };
-                if is_waiting {
+                if answer.is_waiting {
                     return self
                         .finish(End::new(Outcome::NeedsYes, String::new(), answer.ended.why))
                         .map(Some);

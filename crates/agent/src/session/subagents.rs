@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use super::tool_dispatch::{CallOutput, PlannedCall, unknown_tool};
 use super::{Session, SessionError};
-use crate::agent::Patience;
 use crate::limits::Limits;
 use crate::state::StartedSubagent;
 use crate::subagent::{
@@ -138,7 +137,7 @@ impl Session {
                 continue;
             };
             // Its call has no result until a person has answered.
-            if finished.is_waiting {
+            if finished.answer.is_waiting {
                 continue;
             }
             let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -185,9 +184,11 @@ impl Session {
 
     /// Waits for the sub-agents in the background, as long as the agent's patience lasts, and stops the rest.
     pub(super) fn await_subagents(&mut self) -> Result<(), SessionError> {
-        let Patience::Wait(time) = self.patience() else { return Ok(()) };
+        if self.subagents.pool.is_empty() {
+            return Ok(());
+        }
         let was_working = self.lend_slot();
-        let until = Instant::now() + time;
+        let until = Instant::now() + self.agent.patience;
         while let Some(finished) = self.subagents.pool.next_until(until, &self.cancel, &self.agent.runtime) {
             self.write_note(&finished)?;
         }
@@ -203,19 +204,6 @@ impl Session {
             self.write_note(&finished)?;
         }
         Ok(())
-    }
-
-    /// A sub-agent has no later turn in which to report, so it always waits.
-    pub(super) fn patience(&self) -> Patience {
-        match (self.agent.patience, self.subagents.is_subagent()) {
-            (Patience::Leave, true) => Patience::default(),
-            (patience, _) => patience,
-        }
-    }
-
-    /// Whether the run waits for sub-agents in the background.
-    pub(super) fn is_background_awaited(&self) -> bool {
-        !self.subagents.pool.is_empty() && self.patience() != Patience::Leave
     }
 }
 

@@ -9,15 +9,13 @@ use metier_store::{Outcome, SessionId};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{Subagent, SubagentAnswer, SubagentExit, Ticket};
+use super::{Subagent, SubagentAnswer, Ticket};
 use crate::cancel::CancelToken;
 
 /// A sub-agent that has ended.
 pub(crate) struct FinishedSubagent {
     pub(crate) number: u64,
     pub(crate) answer: SubagentAnswer,
-    /// Whether a step of it waits for a person.
-    pub(crate) is_waiting: bool,
 }
 
 /// The running sub-agents, each on a thread of its own. Dropping the pool stops them and waits for them: nothing of a session outlives
@@ -33,7 +31,6 @@ struct RunningSubagent {
     id: SessionId,
     cancel: CancelToken,
     thread: thread::JoinHandle<()>,
-    name: String,
 }
 
 impl Default for SubagentPool {
@@ -49,18 +46,16 @@ impl SubagentPool {
         self.started += 1;
         let (number, sender) = (self.started, self.sender.clone());
         let spec = &subagent.spec;
-        let (id, cancel, name) = (spec.id, spec.hooks.cancel.clone(), spec.worker.name().to_owned());
-        let answer = SubagentAnswer::without_work(spec, Outcome::Failed, "internal error");
-        let panicked = SubagentExit { answer, is_waiting: false };
+        let (id, cancel) = (spec.id, spec.hooks.cancel.clone());
+        let panicked = SubagentAnswer::without_work(spec, Outcome::Failed, "internal error");
         let work = move || {
             // A panic is a defect of metier. It ends this sub-agent; its parent and the others continue.
-            let SubagentExit { answer, is_waiting } =
-                catch_unwind(AssertUnwindSafe(|| subagent.run(ticket))).unwrap_or(panicked);
+            let answer = catch_unwind(AssertUnwindSafe(|| subagent.run(ticket))).unwrap_or(panicked);
             // Without a receiver the pool is being dropped, which waits for the thread.
-            let _ = sender.send(FinishedSubagent { number, answer, is_waiting });
+            let _ = sender.send(FinishedSubagent { number, answer });
         };
         let thread = thread::Builder::new().name("sub-agent".to_owned()).spawn(work)?;
-        self.running.insert(number, RunningSubagent { id, cancel, thread, name });
+        self.running.insert(number, RunningSubagent { id, cancel, thread });
         Ok(number)
     }
 
@@ -72,11 +67,6 @@ impl SubagentPool {
     /// Whether this one is running here.
     pub(crate) fn has(&self, id: SessionId) -> bool {
         self.running.values().any(|running| running.id == id)
-    }
-
-    /// The names of those that are running.
-    pub(crate) fn skills(&self) -> Vec<String> {
-        self.running.values().map(|running| running.name.clone()).collect()
     }
 
     /// Waits for the next one that ends. `None` if none is running.

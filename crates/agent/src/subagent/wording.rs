@@ -73,16 +73,6 @@ pub(crate) fn note(answer: &SubagentAnswer) -> String {
     )
 }
 
-/// The remark about sub-agents that still run.
-pub(crate) fn still_running(skills: &[String]) -> String {
-    let names: Vec<String> = skills.iter().map(|skill| format!("`{skill}`")).collect();
-    let be = if names.len() == 1 { "is" } else { "are" };
-    format!(
-        "{} {be} still running in the background; the result comes with the next message",
-        names.join(", ")
-    )
-}
-
 /// Why a skill is not run beneath itself, where it would be.
 pub(crate) fn beneath_itself(line: &[Skill], skill: &Skill) -> Option<String> {
     let from = line.iter().position(|above| above.is(skill))?;
@@ -122,7 +112,7 @@ mod tests {
                 turns: 2,
                 calls: 1,
             },
-            needs: Vec::new(),
+            is_waiting: false,
         }
     }
 

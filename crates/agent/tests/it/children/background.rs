@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use metier_agent::{CancelToken, Patience, UserMessage};
+use metier_agent::{Agent, CancelToken};
 use metier_store::{EventKind, NoteTopic, Outcome};
 use tokio::sync::Semaphore;
 
@@ -13,8 +13,13 @@ const BACKGROUND: &str = "context: fork\nbackground: true\n";
 
 /// Is over when somebody gives a permit.
 fn allowed(permits: &Arc<Semaphore>) -> impl Future<Output = ()> + Send + 'static {
+    permitted(permits, 1)
+}
+
+/// The same with as many permits.
+fn permitted(permits: &Arc<Semaphore>, number: u32) -> impl Future<Output = ()> + Send + 'static {
     let permits = Arc::clone(permits);
-    async move { permits.acquire().await.unwrap().forget() }
+    async move { permits.acquire_many(number).await.unwrap().forget() }
 }
 
 /// The notes in a session.
@@ -62,7 +67,7 @@ fn who_does_not_end_in_time_is_stopped_at_the_end_and_told_with_what_is_there() 
         ("", _) => says("over"),
         _ => hangs("half"),
     });
-    let agent = stage.agent(&model).patience(Patience::Wait(Duration::from_millis(300)));
+    let agent = Agent { patience: Duration::from_millis(300), ..stage.agent(&model) };
     let began = Instant::now();
     let answer = stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
     assert!(began.elapsed() < Duration::from_secs(20));
@@ -76,62 +81,24 @@ fn who_does_not_end_in_time_is_stopped_at_the_end_and_told_with_what_is_there() 
 }
 
 #[test]
-fn a_conversation_that_goes_on_leaves_them_and_gets_the_result_with_the_next_message() {
+fn the_end_of_a_run_stops_its_children_and_nothing_of_them_is_left_open() {
     let stage = Stage::new(&[("slow", BACKGROUND, "Do.")]);
-    let permits = Arc::new(Semaphore::new(0));
-    let gate = Arc::clone(&permits);
+    let began = Arc::new(Semaphore::new(0));
+    let gate = Arc::clone(&began);
     let model = Actor::new(move |scene| match (scene.skill.as_str(), scene.turn) {
-        ("", 0) => uses(&[("slow", "")]),
-        ("", 1) => says("It works on it."),
-        ("", _) => says("Here it is."),
-        _ => says("At last.").after(allowed(&gate)),
-    });
-    let (over, wait) = std::sync::mpsc::channel();
-    stage.seen.then(move |event| {
-        if matches!(event.kind, EventKind::ChildEnded { .. }) {
-            over.send(()).unwrap();
-        }
-    });
-    let agent = stage.agent(&model).patience(Patience::Leave);
-    let mut talk = stage.talk(&agent, &CancelToken::new().unwrap());
-    let first = talk.run().unwrap();
-    assert_eq!((first.ended.outcome, first.ended.text.as_str()), (Outcome::Done, "It works on it."));
-    let remarks = stage.remarks(stage.top());
-    assert!(remarks[0].starts_with("child-still-running: `slow` is still running"), "{remarks:?}");
-    permits.add_permits(1);
-    wait.recv_timeout(Duration::from_secs(20)).unwrap();
-    // A moment may pass between its last event and its answer.
-    let until = Instant::now() + Duration::from_secs(20);
-    let mut said = talk.send(UserMessage::new("and?")).unwrap();
-    while notes(&stage).is_empty() && Instant::now() < until {
-        said = talk.send(UserMessage::new("and?")).unwrap();
-    }
-    assert_eq!(said.ended.text, "Here it is.");
-    assert!(notes(&stage)[0].ends_with("At last."), "{:?}", notes(&stage));
-}
-
-#[test]
-fn whoever_drops_a_conversation_stops_its_children_and_nothing_of_them_is_left_open() {
-    let stage = Stage::new(&[("slow", BACKGROUND, "Do.")]);
-    let model = Actor::new(|scene| match (scene.skill.as_str(), scene.turn) {
         ("", 0) => uses(&[("slow", "1"), ("slow", "2"), ("slow", "3")]),
+        ("", 1) => says("over").after(permitted(&gate, 2)),
         ("", _) => says("over"),
         (_, 0) => calls([("Bash", r#"{"command": "sleep 63.218"}"#)]),
         _ => says("never"),
     });
-    let agent = stage.agent(&model).patience(Patience::Leave);
-    let mut talk = stage.talk(&agent, &CancelToken::new().unwrap());
-    let (began, wait) = std::sync::mpsc::channel();
+    let agent = Agent { patience: Duration::from_millis(300), ..stage.agent(&model) };
     stage.seen.then(move |event| {
         if matches!(&event.kind, EventKind::Called(called) if called.tool == "Bash") {
-            began.send(()).unwrap();
+            began.add_permits(1);
         }
     });
-    talk.run().unwrap();
-    for _ in 0..2 {
-        wait.recv_timeout(Duration::from_secs(20)).unwrap();
-    }
-    drop(talk);
+    stage.talk(&agent, &CancelToken::new().unwrap()).run().unwrap();
     assert!(!super::queue::is_running("63.218"));
     let children = stage.children(stage.top());
     assert_eq!(children.len(), 2, "the third never began");
