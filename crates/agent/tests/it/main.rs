@@ -13,6 +13,8 @@ mod compaction;
 mod crash;
 mod crew;
 mod defined_agents;
+mod endings;
+mod house;
 #[path = "../../../definition/tests/it/machine.rs"]
 mod machine;
 mod memory;
