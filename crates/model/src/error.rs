@@ -87,7 +87,7 @@ pub enum ModelError {
         /// Why.
         why: String,
     },
-    /// A scripted or recorded model was asked something that it has no answer for.
+    /// A scripted model was asked something that it has no answer for.
     #[error("{why}")]
     OffScript {
         /// What was missing.

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use crate::{Seal, Usage};
 
 /// What happens while a model answers, in order.
@@ -11,8 +9,7 @@ use crate::{Seal, Usage};
 /// An answer is any number of `Text`, `Reasoning` and calls, then at most one `Usage`, then one `End`. `Retrying` comes
 /// before all others or not at all. Calls may overlap: their pieces are told apart by `index`, which counts from 0 in
 /// the order in which they began. Every call that began ends before `End`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// A piece of the answer's text.
@@ -63,8 +60,7 @@ pub enum Event {
 }
 
 /// Why an answer ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stop {
     /// The model has said what it wanted to say.

@@ -5,8 +5,8 @@
 //!            the same bytes for the same history    retry    bytes             one order     └► Answered ─► Message
 //! ```
 //!
-//! - [`ChatModel`] is anything that answers: [`Remote`] behind an address, [`Scripted`] and [`Recorded`] in tests,
-//!   [`Constrained`] around a model that was not taught to call tools, [`Recorder`] around one that is to be recorded.
+//! - [`ChatModel`] is anything that answers: [`Remote`] behind an address, [`Scripted`] in tests, [`Constrained`] around a model
+//!   that was not taught to call tools.
 //! - A [`Request`] is a conversation in nobody's dialect. [`Event`]s are what happens while a model answers, in one order
 //!   for all protocols; [`Answered`] puts them together to the [`Message`] that the next request has.
 //! - A [`Directory`] knows aliases, providers and prices; an [`Endpoint`] where a provider is; a [`Key`] shows itself
@@ -22,7 +22,7 @@
 //! - **Nothing is lost in silence.** An answer without its end is an error that says how much had come; arguments that are
 //!   no JSON stay a call.
 //! - **A key goes to its endpoint and nowhere else**: into a header, over TLS or to this machine, after no redirect, and
-//!   into no error and no recording.
+//!   into no error.
 //! - **Dropping an answer ends it**, connection and retries included.
 //!
 //! What this crate is not: it runs no tools, keeps no history, reads no environment and no files, and knows no prices but
@@ -65,7 +65,6 @@ mod model_list;
 mod openai;
 mod outlet;
 mod provider;
-mod recorded;
 mod remote;
 mod request;
 mod retry;
@@ -90,7 +89,6 @@ pub use metier_catalog::{Amount, Effort, ModelConfig, PriceConfig, Protocol, Pro
 pub use model_id::{ModelId, ModelIdError};
 pub use model_list::list_models;
 pub use provider::{Place, Provider, ProviderError};
-pub use recorded::{Recorded, Recorder, RecordingError};
 pub use remote::{Habits, Remote};
 pub use request::{DEFAULT_MAX_OUTPUT, Request, Schema, ToolChoice, ToolDefinition};
 pub use retry::MAX_WAIT;

@@ -27,7 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["metier-diagnostic", "metier-files", "metier-policy", "metier-search", "metier-skill"],
     ),
     // What a user says about models and providers is read by the catalogue, with lines and columns, and taken as it is.
-    ("metier-model", &["metier-catalog", "metier-files", "metier-secret"]),
+    ("metier-model", &["metier-catalog", "metier-secret"]),
     (
         "metier-exec",
         &[

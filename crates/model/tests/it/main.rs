@@ -10,7 +10,6 @@ mod encrypted;
 mod faults;
 mod invariant;
 mod keys;
-mod recording;
 mod retrying;
 mod scripts;
 mod server;
