@@ -63,7 +63,7 @@ mod message;
 mod model_id;
 mod model_list;
 mod openai;
-mod outlet;
+pub mod outlet;
 mod provider;
 mod remote;
 mod request;

@@ -8,11 +8,11 @@ use futures_core::Stream;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// Where a function puts what its stream gives.
-pub(crate) struct Outlet<T>(Sender<T>);
+pub struct Outlet<T>(Sender<T>);
 
 impl<T> Outlet<T> {
     /// Puts an item out and waits until it was taken, so that nobody computes ahead of who reads.
-    pub(crate) async fn put(&self, item: T) {
+    pub async fn put(&self, item: T) {
         // Neither fails: the stream that polls this holds the other end. There is room for one item, so there is room again
         // when it was taken.
         drop(self.0.send(item).await);
@@ -21,7 +21,7 @@ impl<T> Outlet<T> {
 }
 
 /// A stream of what a function puts out, until the function ends.
-pub(crate) fn stream<'a, T, F, Run>(run: Run) -> Pin<Box<dyn Stream<Item = T> + Send + 'a>>
+pub fn stream<'a, T, F, Run>(run: Run) -> Pin<Box<dyn Stream<Item = T> + Send + 'a>>
 where
     T: Send + 'a,
     F: Future<Output = ()> + Send + 'a,

@@ -1,13 +1,9 @@
 //! The planner as a model.
 
-use std::collections::VecDeque;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use futures_core::Stream;
 use metier_model::{
-    Answer, ChatModel, Event, Message, ModelError, ModelId, ModelIdError, Request, Seal, Stop, ToolChoice,
+    Answer, ChatModel, Event, Message, ModelId, ModelIdError, Request, Seal, Stop, ToolChoice, outlet,
 };
 
 use crate::plan::{Step, ToolUse, next};
@@ -31,7 +27,7 @@ impl OfflinePlanner {
         Ok(Self { id: Self::ID.parse()?, router, prepared: PreparedCache::default() })
     }
 
-    fn answer(&self, request: &Request) -> VecDeque<Event> {
+    fn answer(&self, request: &Request) -> Vec<Event> {
         let tool_use = if request.choice == ToolChoice::None { ToolUse::Forbidden } else { ToolUse::Allowed };
         let step = match progress(request) {
             Some(progress) => next(&*self.router, &self.prepared, &progress, tool_use),
@@ -68,27 +64,14 @@ impl ChatModel for OfflinePlanner {
     }
 
     fn ask<'a>(&'a self, request: &'a Request) -> Answer<'a> {
-        Box::pin(PlannedAnswer { planner: self, request, events: None })
+        outlet::stream(move |outlet| async move {
+            for event in self.answer(request) {
+                outlet.put(Ok(event)).await;
+            }
+        })
     }
 
     fn is_planner(&self) -> bool {
         true
-    }
-}
-
-/// An answer, planned when it is first polled.
-struct PlannedAnswer<'a> {
-    planner: &'a OfflinePlanner,
-    request: &'a Request,
-    events: Option<VecDeque<Event>>,
-}
-
-impl Stream for PlannedAnswer<'_> {
-    type Item = Result<Event, ModelError>;
-
-    fn poll_next(mut self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let (planner, request) = (self.planner, self.request);
-        let events = self.events.get_or_insert_with(|| planner.answer(request));
-        Poll::Ready(events.pop_front().map(Ok))
     }
 }
