@@ -5,7 +5,7 @@ use std::fmt;
 use crate::speech::Speech;
 use crate::sse::{ServerEvent, Sse};
 use crate::wire::{self, Decode};
-use crate::{Event, Protocol, Usage};
+use crate::{Event, Protocol};
 
 /// The longest answer, with all that stands around its text on the wire. The longest that models can write have some
 /// 128,000 tokens, each in an event of 300 bytes: 40 MB. A server that never ends must not eat the memory.
@@ -109,11 +109,6 @@ impl Decoder {
     /// Whether it gave its reason to end. Only numbers can follow.
     pub(crate) fn has_stop(&self) -> bool {
         self.speech.has_stop()
-    }
-
-    /// What the provider has counted so far.
-    pub(crate) fn usage(&self) -> Option<Usage> {
-        self.speech.known_usage()
     }
 
     fn decode(&mut self, events: &mut Vec<Event>) -> Result<(), DecodeError> {

@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Usage;
-
 /// Why there is no answer, or no whole one. None of them holds a key or a given header: what a provider wrote goes
 /// through a redactor first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -145,8 +143,6 @@ pub struct Received {
     pub bytes: u64,
     /// Events that were passed on.
     pub events: u64,
-    /// What the provider had counted by then.
-    pub usage: Option<Usage>,
 }
 
 impl fmt::Display for Received {

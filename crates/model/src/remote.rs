@@ -332,16 +332,12 @@ impl Reading<'_> {
         if self.decoder.is_over() { Ok(()) } else { Err(self.cut_off("the server closed it")) }
     }
 
-    fn received(&self) -> Received {
-        Received { usage: self.decoder.usage(), ..self.received }
-    }
-
     fn cut_off(&self, why: &str) -> ModelError {
-        ModelError::CutOff { why: self.remote.clean(why), received: self.received() }
+        ModelError::CutOff { why: self.remote.clean(why), received: self.received }
     }
 
     fn garbled(&self, why: &str) -> ModelError {
-        ModelError::Garbled { why: self.remote.clean(why), received: self.received() }
+        ModelError::Garbled { why: self.remote.clean(why), received: self.received }
     }
 
     fn stalled(&self) -> ModelError {
@@ -350,7 +346,7 @@ impl Reading<'_> {
             0 => (Wait::FirstByte, timeouts.first_byte),
             _ => (Wait::NextByte, timeouts.between_bytes),
         };
-        ModelError::Stalled { wait, after, received: self.received() }
+        ModelError::Stalled { wait, after, received: self.received }
     }
 }
 

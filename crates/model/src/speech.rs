@@ -62,10 +62,6 @@ impl Speech {
         self.stop.is_some()
     }
 
-    pub(crate) fn known_usage(&self) -> Option<Usage> {
-        self.usage
-    }
-
     /// The answer is whole.
     pub(crate) fn end(&mut self) {
         if std::mem::replace(&mut self.is_over, true) {
