@@ -1,6 +1,5 @@
 //! What is in force while a skill is active, and exactly how long.
 
-use std::fmt;
 use std::num::NonZeroU32;
 
 use metier_policy::{Scope, Skill, Trust};
@@ -10,12 +9,6 @@ use metier_skill::{Context, Manifest, Tool, ToolPattern};
 /// Which scope, for those who hold several. Never used again in the same conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScopeId(u64);
-
-impl fmt::Display for ScopeId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "scope-{}", self.0)
-    }
-}
 
 /// When a scope ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
