@@ -4,7 +4,6 @@
 //! commit the files are rewritten: see [`Traces`].
 
 use std::path::Path;
-use std::time::Duration;
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -28,16 +27,6 @@ pub enum Forget {
     Before(Timestamp),
     /// All of it.
     Everything,
-}
-
-/// What is kept; the rest is deleted. A session goes with its children or not at all. Records stay: memory is what is to last
-/// when the log is gone, and is deleted by its own name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Retention {
-    /// Sessions in which something has happened in so many days.
-    pub days: Option<u32>,
-    /// So many sessions, the latest ones; children do not count.
-    pub sessions: Option<u32>,
 }
 
 /// What was deleted.
@@ -125,43 +114,13 @@ impl Forget {
     }
 }
 
-impl Retention {
-    pub(crate) fn run(
-        self,
-        now: Timestamp,
-        connection: &mut Connection,
-        path: &Path,
-    ) -> Result<Forgotten, StoreError> {
-        let run = |connection: &mut Connection| {
-            let mut forgotten = Forgotten::default();
-            let transaction = Transaction::new(connection, TransactionBehavior::Immediate)?;
-            let oldest =
-                self.days.map(|days| now.before(Duration::from_secs(u64::from(days) * 86_400)).millis());
-            let most = self.sessions.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-            for (place, tree) in trees(&transaction)?.iter().enumerate() {
-                if place >= most || oldest.is_some_and(|oldest| tree.changed < oldest) {
-                    delete_tree(&transaction, tree, &mut forgotten)?;
-                }
-            }
-            delete_texts(&transaction, &mut forgotten)?;
-            transaction.commit()?;
-            // Only where something was deleted: this may run at the start of every command, and rewriting takes time.
-            if forgotten != Forgotten::default() {
-                forgotten.traces = Traces::remove(connection)?;
-            }
-            Ok(forgotten)
-        };
-        run(connection).map_err(|error| StoreError::from_sqlite(path, &error))
-    }
-}
-
 /// A session without a parent, and the latest change in it and below it.
 struct Tree {
     id: SessionId,
     changed: u64,
 }
 
-/// All trees, the latest first. A child whose parent is gone is a tree by itself. So is each session of a circle, which only an imported
+/// All trees. A child whose parent is gone is a tree by itself. So is each session of a circle, which only an imported
 /// file can make.
 fn trees(connection: &Connection) -> rusqlite::Result<Vec<Tree>> {
     let mut statement = connection.prepare(
@@ -173,8 +132,7 @@ fn trees(connection: &Connection) -> rusqlite::Result<Vec<Tree>> {
          )
          SELECT root, max(changed) AS latest FROM tree GROUP BY root
          UNION ALL
-         SELECT id, changed FROM session WHERE id NOT IN (SELECT id FROM tree)
-         ORDER BY 2 DESC, 1 DESC",
+         SELECT id, changed FROM session WHERE id NOT IN (SELECT id FROM tree)",
     )?;
     let rows =
         statement.query_map([], |row| Ok(Tree { id: crate::query::id(row, 0)?, changed: row.get(1)? }))?;

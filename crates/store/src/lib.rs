@@ -64,7 +64,7 @@ pub use event::{
 };
 pub use export::{Export, Exported};
 pub use follow::{Follow, Stop};
-pub use forget::{Forget, Forgotten, Retention};
+pub use forget::{Forget, Forgotten};
 pub use import::{Imported, MAX_IMPORT};
 pub use lease::Lease;
 pub use line::EXPORT_VERSION;

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::export::{Export, Exported};
 use crate::follow::Follow;
-use crate::forget::{Forget, Forgotten, Retention};
+use crate::forget::{Forget, Forgotten};
 use crate::import::{Imported, Parcel};
 use crate::lease::{Lease, Leases};
 use crate::memory::{self, Recall, Record};
@@ -218,12 +218,6 @@ impl Store {
     pub fn forget_all(&self, orders: Vec<Forget>) -> Result<Forgotten, StoreError> {
         let path = self.shared.readers.path().clone();
         self.shared.writer.alone(move |connection| Forget::run(&orders, connection, &path))
-    }
-
-    /// Deletes what is older than is kept, and rewrites the store if there was something to delete.
-    pub fn retain(&self, retention: Retention) -> Result<Forgotten, StoreError> {
-        let path = self.shared.readers.path().clone();
-        self.shared.writer.alone(move |connection| retention.run(Timestamp::now(), connection, &path))
     }
 
     /// Writes everything, or some of it, as lines of JSON.

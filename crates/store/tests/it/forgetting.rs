@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use metier_store::{
-    Activated, Bounds, EventKind, EventQuery, Forget, LARGE, Recall, Record, Retention, Scope, SessionFilter,
-    SessionId, Started, Store, StoreError, Timestamp, Traces,
+    Activated, Bounds, EventKind, EventQuery, Forget, LARGE, Record, SessionFilter, SessionId, Started,
+    Store, StoreError, Timestamp, Traces,
 };
 
 use crate::{is_on_disk, place, request, said};
@@ -205,29 +205,6 @@ fn a_session_is_as_old_as_its_youngest_child() {
     assert_eq!((forgotten.sessions, forgotten.records), (1, 1));
     assert!(store.session(old).is_err());
     assert!(store.session(parent).is_ok() && store.session(child).is_ok());
-}
-
-#[test]
-fn so_many_sessions_are_kept_with_their_children_and_memory_stays() {
-    let store = Store::in_memory().unwrap();
-    let mut sessions = Vec::new();
-    for count in 0..4 {
-        let parent = store.begin(request(&count.to_string())).unwrap();
-        store.begin(child_of(parent, "child")).unwrap();
-        store.remember(Record { session: Some(parent), ..Record::new("kept").unwrap() }).unwrap();
-        sessions.push(parent);
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let all = Retention { days: Some(1), sessions: Some(10) };
-    assert_eq!(store.retain(all).unwrap().sessions, 0);
-    let two = Retention { days: None, sessions: Some(2) };
-    assert_eq!(store.retain(two).unwrap().sessions, 4);
-    let left: Vec<bool> = sessions.iter().map(|session| store.session(*session).is_ok()).collect();
-    assert_eq!(left, [false, false, true, true]);
-    assert_eq!(store.recall(&Recall::new("", Scope::Everything)).unwrap().len(), 4);
-    let none = Retention { days: Some(0), sessions: None };
-    std::thread::sleep(Duration::from_millis(2));
-    assert_eq!(store.retain(none).unwrap().sessions, 4);
 }
 
 #[test]
