@@ -92,12 +92,10 @@ fn units(micros: u64) -> String {
 impl Limits {
     /// The first limit that forbids another turn.
     pub fn before_a_turn(&self, spent: &Spent, worked: Duration) -> Option<LimitHit> {
-        let Usage { input, output, cache_written, .. } = spent.usage;
-        let uncached = input.saturating_add(output).saturating_add(cache_written);
         let is_late = self.time.filter(|time| worked >= *time);
         let checks = [
             (LimitKind::Turns, Some(self.turns), spent.turns),
-            (LimitKind::Tokens, Some(self.tokens), uncached),
+            (LimitKind::Tokens, Some(self.tokens), spent.usage.uncached()),
             (LimitKind::Money, self.money_micros, spent.cost_micros),
             (LimitKind::Time, is_late.map(|time| time.as_secs()), worked.as_secs()),
             (LimitKind::Calls, Some(self.calls), spent.calls),

@@ -186,11 +186,6 @@ pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-/// Tokens that no cache served, which is what limits count.
-pub(crate) fn fresh(usage: &Usage) -> u64 {
-    usage.input.saturating_add(usage.cache_written).saturating_add(usage.output)
-}
-
 /// The word for an end.
 pub(crate) fn ended(outcome: Outcome) -> &'static str {
     match outcome {
@@ -408,7 +403,7 @@ fn sums(usage: &Usage, cost_micros: u64) -> String {
         if usage.cached > 0 { format!(" + {} cached", grouped(usage.cached)) } else { String::new() };
     let cost =
         if cost_micros > 0 { format!(", cost {}", Money::from_micros(cost_micros)) } else { String::new() };
-    format!("{}{cached} tokens{cost}", grouped(fresh(usage)))
+    format!("{}{cached} tokens{cost}", grouped(usage.uncached()))
 }
 
 /// A stretch of time in few letters.

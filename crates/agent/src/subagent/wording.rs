@@ -31,12 +31,11 @@ pub(crate) fn result(answer: &SubagentAnswer) -> String {
         Outcome::Cancelled => format!("cancelled{why}"),
         Outcome::NeedsYes => format!("needs a yes{why}"),
     };
-    let tokens =
-        ended.usage.input.saturating_add(ended.usage.output).saturating_add(ended.usage.cache_written);
     let sums = format!(
-        "{}, {}, {tokens} tokens",
+        "{}, {}, {} tokens",
         counted(amount(ended.turns), "turn", "turns"),
         counted(amount(ended.calls), "call", "calls"),
+        ended.usage.uncached(),
     );
     let head = format!("[{}: {status} ({sums})]", answer.worker);
     if is_silent {

@@ -1,7 +1,7 @@
 //! What the built-in commands answer. None of them asks a model.
 
 use super::{Chat, Names, is_startable};
-use crate::event_line::{count, fresh};
+use crate::event_line::count;
 use crate::moment;
 use crate::output::{clean, shortened, width};
 use anyhow::Result;
@@ -120,7 +120,7 @@ impl Chat {
             0 => "no price is known for it".to_owned(),
             micros => format!("cost {}", Money::from_micros(micros)),
         };
-        let tokens = format!("{} tokens{cached} ({} out)", grouped(fresh(usage)), grouped(usage.output));
+        let tokens = format!("{} tokens{cached} ({} out)", grouped(usage.uncached()), grouped(usage.output));
         Ok(format!(
             "session {}: {}, {}, {tokens}, {cost}",
             id.short(),

@@ -1,7 +1,7 @@
 //! `runs`: the sessions of this project, newest first.
 
 use crate::args::{Ending as Wanted, Runs};
-use crate::event_line::{Style, ended, fresh, of_outcome};
+use crate::event_line::{Style, ended, of_outcome};
 use crate::history_place;
 use crate::moment;
 use crate::output::{Output, clean, shortened, width};
@@ -104,7 +104,7 @@ fn write(summary: &Summary, now: Timestamp, output: &mut Output) -> Result<()> {
     let facts = format!(
         "{:>5}  {:>9}  {cost:>8}  {:<SKILLS_COLUMN$}",
         summary.turns,
-        grouped(fresh(&summary.usage)),
+        grouped(summary.usage.uncached()),
         shortened(&skills, SKILLS_COLUMN),
     );
     let start = format!("{}  {:<10}  ", summary.id.short(), moment::ago(summary.changed, now));

@@ -1,7 +1,6 @@
 //! `stats`: which skills earn their place, and how requests find them.
 
 use crate::args::Stats;
-use crate::event_line::fresh;
 use crate::history_place;
 use crate::moment;
 use crate::output::{Output, Tone, clean, shortened};
@@ -94,7 +93,7 @@ fn write_skills(skills: &[SkillStats], unused: &[String], output: &mut Output) -
                 grouped(skill.offered),
                 grouped(skill.chosen),
                 grouped(skill.succeeded()),
-                grouped(fresh(&skill.usage)),
+                grouped(skill.usage.uncached()),
                 skill.last_used.map(|moment| moment::ago(moment, now)).unwrap_or_default(),
                 by(&skill.by),
             ))?;

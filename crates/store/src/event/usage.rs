@@ -17,6 +17,11 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// What no cache served, which is what limits count.
+    pub fn uncached(&self) -> u64 {
+        self.input.saturating_add(self.output).saturating_add(self.cache_written)
+    }
+
     /// Whether nothing was counted.
     pub fn is_zero(&self) -> bool {
         *self == Self::default()
