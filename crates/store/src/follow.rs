@@ -48,6 +48,7 @@ impl Stop {
 
 impl Follow {
     pub(crate) fn new(connection: Connection, path: PathBuf, query: EventQuery) -> Self {
+        let query = EventQuery { limit: Some(PAGE), ..query };
         Self { connection, path, query, stop: Stop::default(), ready: VecDeque::new(), seen: None }
     }
 
@@ -90,7 +91,7 @@ impl Follow {
         let transaction = self.connection.unchecked_transaction()?;
         let last: Option<u64> =
             transaction.query_row("SELECT max(position) FROM event", [], |row| row.get(0))?;
-        let events = self.query.clone().limit(PAGE).read(&transaction)?;
+        let events = self.query.read(&transaction)?;
         transaction.finish()?;
         if events.len() == PAGE {
             // There may be more, and what was read is all up to its last.

@@ -16,17 +16,17 @@ use crate::{SessionId, Timestamp};
 /// use metier_store::{EventQuery, SessionId};
 ///
 /// let id = SessionId::new()?;
-/// let calls_of_pdf = EventQuery::of(id).after_seq(12).kind("called").skill("pdf").limit(100);
+/// let calls = EventQuery::of(id).kind("called").kind("finished");
 /// # Ok::<(), metier_store::StoreError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct EventQuery {
     pub(crate) session: Option<SessionId>,
-    pub(crate) after_seq: u64,
+    /// Only what comes after this one of the file.
     pub(crate) after_position: u64,
     pub(crate) kinds: Vec<String>,
-    pub(crate) skill: Option<String>,
+    /// So many at most. Without it, all of them.
     pub(crate) limit: Option<usize>,
 }
 
@@ -41,33 +41,9 @@ impl EventQuery {
         Self { session: Some(session), ..Self::default() }
     }
 
-    /// Only what comes after this one of the session.
-    pub fn after_seq(mut self, seq: u64) -> Self {
-        self.after_seq = seq;
-        self
-    }
-
-    /// Only what comes after this one of the file.
-    pub fn after_position(mut self, position: u64) -> Self {
-        self.after_position = position;
-        self
-    }
-
     /// Only this kind, by the name that it has in JSON. Several add up.
     pub fn kind(mut self, name: impl Into<String>) -> Self {
         self.kinds.push(name.into());
-        self
-    }
-
-    /// Only what is about this skill.
-    pub fn skill(mut self, name: impl Into<String>) -> Self {
-        self.skill = Some(name.into());
-        self
-    }
-
-    /// So many at most. Without it, all of them.
-    pub fn limit(mut self, limit: usize) -> Self {
-        self.limit = Some(limit);
         self
     }
 
@@ -83,14 +59,8 @@ impl EventQuery {
         if let Some(session) = self.session {
             add(" AND e.session = (SELECT number FROM session WHERE id = ?)", session.to_string().into());
         }
-        if self.after_seq > 0 {
-            add(" AND e.seq > ?", whole(self.after_seq));
-        }
         if self.after_position > 0 {
             add(" AND e.position > ?", whole(self.after_position));
-        }
-        if let Some(skill) = &self.skill {
-            add(" AND e.skill = ?", skill.clone().into());
         }
         for (place, kind) in self.kinds.iter().enumerate() {
             add(if place == 0 { " AND e.type IN (?" } else { ", ?" }, kind.clone().into());

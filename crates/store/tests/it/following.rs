@@ -11,7 +11,7 @@ fn first_what_is_there_then_what_comes() {
     for store in [Store::open(&file).unwrap(), Store::in_memory().unwrap()] {
         let session = store.begin(request("x")).unwrap();
         store.append(session, said("before")).unwrap();
-        let mut follow = store.follow(EventQuery::of(session).after_seq(1)).unwrap();
+        let mut follow = store.follow(EventQuery::of(session).kind("said")).unwrap();
         assert_eq!(follow.next().unwrap().unwrap().kind, said("before"));
         assert!(follow.next_within(Duration::from_millis(10)).is_none());
         let writer = store.clone();
