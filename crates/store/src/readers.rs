@@ -1,6 +1,6 @@
 //! Connections that read, each used by one thread at a time.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::Connection;
@@ -15,19 +15,17 @@ const KEPT: usize = 4;
 
 pub(crate) struct Readers {
     place: Place,
-    path: PathBuf,
     bounds: Bounds,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
     pub(crate) fn new(place: Place, bounds: Bounds) -> Self {
-        let path = place.path().to_owned();
-        Self { place, path, bounds, idle: Mutex::new(Vec::new()) }
+        Self { place, bounds, idle: Mutex::new(Vec::new()) }
     }
 
-    pub(crate) fn path(&self) -> &PathBuf {
-        &self.path
+    pub(crate) fn path(&self) -> &Path {
+        self.place.path()
     }
 
     /// A connection that nobody else has.
@@ -35,12 +33,13 @@ impl Readers {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => {
-                self.place.reader(self.bounds).map_err(|error| StoreError::from_sqlite(&self.path, &error))?
-            }
+            None => self
+                .place
+                .reader(self.bounds)
+                .map_err(|error| StoreError::from_sqlite(self.path(), &error))?,
         };
         // A newer program may have changed the file since it was opened.
-        checked_version(&connection, &self.path)?;
+        checked_version(&connection, self.path())?;
         Ok(connection)
     }
 
@@ -50,7 +49,7 @@ impl Readers {
         read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         let connection = self.connection()?;
-        let answer = read(&connection).map_err(|error| StoreError::from_sqlite(&self.path, &error));
+        let answer = read(&connection).map_err(|error| StoreError::from_sqlite(self.path(), &error));
         self.keep(connection);
         answer
     }

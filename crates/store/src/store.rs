@@ -117,7 +117,7 @@ impl Store {
     /// Events as they come: those that are there, then those that are written, by this process or another.
     pub fn follow(&self, query: EventQuery) -> Result<Follow, StoreError> {
         let connection = self.shared.readers.connection()?;
-        Ok(Follow::new(connection, self.shared.readers.path().clone(), query))
+        Ok(Follow::new(connection, self.shared.readers.path().to_owned(), query))
     }
 
     /// Lists sessions, the latest change first.
@@ -186,7 +186,7 @@ impl Store {
     /// Keeps something for later.
     pub fn remember(&self, record: Record) -> Result<(), StoreError> {
         memory::check(&record)?;
-        let path = self.shared.readers.path().clone();
+        let path = self.shared.readers.path().to_owned();
         self.shared.writer.alone(move |connection| {
             let save = |connection: &mut Connection| {
                 let transaction =
@@ -216,7 +216,7 @@ impl Store {
 
     /// Deletes all of these or none, and rewrites the store once.
     pub fn forget_all(&self, orders: Vec<Forget>) -> Result<Forgotten, StoreError> {
-        let path = self.shared.readers.path().clone();
+        let path = self.shared.readers.path().to_owned();
         self.shared.writer.alone(move |connection| Forget::run(&orders, connection, &path))
     }
 
@@ -231,14 +231,14 @@ impl Store {
     /// Takes what another store has exported: all of it, or nothing with the line that is wrong.
     pub fn import(&self, from: &mut dyn BufRead) -> Result<Imported, StoreError> {
         let parcel = Parcel::read(from)?;
-        let path = self.shared.readers.path().clone();
+        let path = self.shared.readers.path().to_owned();
         self.shared.writer.alone(move |connection| parcel.write(connection, &path))
     }
 }
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Store").field(self.shared.readers.path()).finish()
+        f.debug_tuple("Store").field(&self.shared.readers.path()).finish()
     }
 }
 
