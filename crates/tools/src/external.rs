@@ -4,7 +4,7 @@
 //! and how it is called. What holds for every call stands here: the gate is asked about the server's own names, the result is
 //! bounded, and it is shown as somebody else's words.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use metier_catalog::one_line;
@@ -127,7 +127,7 @@ impl ExternalTools {
     pub fn settle(source: Option<&Arc<dyn ToolServer>>) -> Self {
         let Some(source) = source else { return Self::default() };
         let mut outside = Self { source: Some(Arc::clone(source)), ..Self::default() };
-        let mut taken = HashSet::new();
+        let mut taken = BTreeSet::new();
         let (mut left_out, mut sum) = (0_usize, 0_usize);
         for mut tool in source.tools() {
             let place = FailedPart::Server(tool.server.clone());
@@ -147,7 +147,7 @@ impl ExternalTools {
             } else {
                 sum = whole;
                 // What cannot be offered under a name of its own could not be told from the other one.
-                let name = offered_name(&tool.server, &tool.tool, &mut taken);
+                let name = offered_name(&format!("mcp__{}__{}", tool.server, tool.tool), &mut taken);
                 outside.known.add(&tool.server, &tool.tool);
                 outside.tools.push(OfferedTool { definition: definition(name, &tool), tool });
             }
@@ -255,13 +255,10 @@ impl std::fmt::Debug for ExternalTools {
     }
 }
 
-/// `mcp__SERVER__TOOL` in the characters that every provider takes, and like no other.
-fn offered_name(server: &str, tool: &str, taken: &mut HashSet<String>) -> String {
-    let plain = |text: &str| -> String {
-        let is_plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
-        text.chars().map(|character| if is_plain(character) { character } else { '_' }).collect()
-    };
-    let whole = format!("mcp__{}__{}", plain(server), plain(tool));
+/// A tool's name in the characters that every provider takes, and like none that is taken.
+pub fn offered_name(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+    let whole: String = name.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
     let mut number = 1_usize;
     loop {
         let ending = if number == 1 { String::new() } else { format!("_{number}") };

@@ -49,6 +49,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub use external::{
     ExternalTool, ExternalTools, MAX_EXTERNAL_DEFINITIONS, MAX_EXTERNAL_DESCRIPTION, MAX_EXTERNAL_RESULT,
     MAX_EXTERNAL_SCHEMA, MAX_EXTERNAL_TOOLS, ServerAnswer, ServerReport, ServerStatus, ToolServer,
+    offered_name,
 };
 pub use general::{
     Ask, GeneralTools, Memory, PageResolver, ProxyFor, Reply, Setting, SystemResolver, Web, envelope,

@@ -1,8 +1,9 @@
 //! Skills and crew members as tools, for an agent that hands over, and `hand_back`.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use metier_runtime::{Definition, Plan, SideEffect, SkillSession, Tool, ToolContext, ToolResult};
+use metier_tools::offered_name;
 use serde_json::{Value, json};
 
 use super::CrewMember;
@@ -10,9 +11,6 @@ use super::CrewMember;
 /// The most handoff tools of an agent: providers take about as many tools, and a model that has to choose among more needs a
 /// catalogue and a search instead.
 const MAX_HANDOFFS: usize = 64;
-
-/// The longest name of a tool that every provider takes.
-const MAX_NAME: usize = 64;
 
 /// The tool by which a sub-agent hands its result back.
 pub(crate) const HAND_BACK: &str = "hand_back";
@@ -43,7 +41,7 @@ pub(crate) struct HandoffTool {
 
 /// The handoff tools of a session, and how many skills have none.
 pub(crate) fn handoff_tools(session: &SkillSession, crew: &[CrewMember]) -> (Vec<HandoffTool>, usize) {
-    let mut taken = HashSet::new();
+    let mut taken = BTreeSet::new();
     let mut tools = Vec::new();
     let mut left = 0;
     for (_, skill, description) in session.offered() {
@@ -70,22 +68,9 @@ pub(crate) fn handoff_tools(session: &SkillSession, crew: &[CrewMember]) -> (Vec
     (tools, left)
 }
 
-/// `handoff_to_` and the skill's name, in the letters that every provider takes, and no other's.
-fn tool_name(skill: &str, taken: &mut HashSet<String>) -> String {
-    let letter = |letter: char| {
-        if letter.is_ascii_alphanumeric() || letter == '-' { letter.to_ascii_lowercase() } else { '_' }
-    };
-    let name: String = skill.chars().map(letter).collect();
-    let mut tool = format!("handoff_to_{name}");
-    tool.truncate(MAX_NAME);
-    let mut number = 2;
-    while !taken.insert(tool.clone()) {
-        let end = format!("_{number}");
-        tool.truncate(MAX_NAME - end.len());
-        tool.push_str(&end);
-        number += 1;
-    }
-    tool
+/// The name of the tool that hands over to a skill or a crew member.
+fn tool_name(name: &str, taken: &mut BTreeSet<String>) -> String {
+    offered_name(&format!("handoff_to_{}", name.to_ascii_lowercase()), taken)
 }
 
 impl HandoffTool {
@@ -157,12 +142,13 @@ mod tests {
 
     #[test]
     fn a_route_is_called_by_its_skill_in_letters_that_every_provider_takes_and_no_two_alike() {
-        let mut taken = HashSet::new();
+        let mut taken = BTreeSet::new();
         let mut check = |skill: &str, expect: &str| assert_eq!(tool_name(skill, &mut taken), expect);
         check("create-task", "handoff_to_create-task");
         check("Größe_1", "handoff_to_gr__e_1");
         check("gröse_1", "handoff_to_gr_se_1");
         check("grïse_1", "handoff_to_gr_se_1_2");
+        check("gräse_1", "handoff_to_gr_se_1_3");
         let long = "x".repeat(80);
         check(&long, &format!("handoff_to_{}", "x".repeat(53)));
         check(&long, &format!("handoff_to_{}_2", "x".repeat(51)));
