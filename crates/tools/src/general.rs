@@ -115,7 +115,7 @@ impl Project {
     /// What is secret and what is protected, as of now.
     fn survey(&self) -> Result<MutexGuard<'_, Survey>, Refused> {
         let mut survey = lock(&self.survey);
-        let failed = |error: Error| Refused::text(format!("the project cannot be looked over: {error}"));
+        let failed = |error: Error| Refused::Text(format!("the project cannot be looked over: {error}"));
         survey.refresh().map_err(failed)?;
         Ok(survey)
     }
@@ -189,7 +189,7 @@ impl GeneralTools {
     }
 
     fn memory(&self) -> Result<&Memory, Refused> {
-        self.memory.as_ref().ok_or_else(|| Refused::text("there is no memory here".to_owned()))
+        self.memory.as_ref().ok_or_else(|| Refused::Text("there is no memory here".to_owned()))
     }
 
     /// Why a tool would be of no use, if so.
@@ -209,7 +209,7 @@ impl GeneralTools {
     }
 
     fn project(&self) -> Result<&Project, Refused> {
-        self.project.as_deref().ok_or_else(|| Refused::text("there is no project here".to_owned()))
+        self.project.as_deref().ok_or_else(|| Refused::Text("there is no project here".to_owned()))
     }
 }
 

@@ -87,7 +87,7 @@ fn text(tools: &GeneralTools, ran: &mut RunOutput) -> (String, Option<String>) {
 fn not_run(error: &UseError) -> Refused {
     match error.refused() {
         Some((_, decision)) => Refused::Gate(Box::new(decision.clone())),
-        None => Refused::text(error.to_string()),
+        None => Refused::Text(error.to_string()),
     }
 }
 

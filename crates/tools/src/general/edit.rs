@@ -42,7 +42,7 @@ fn plan<'a>(tools: &'a GeneralTools, input: &Input<'_>, context: ToolContext<'a>
     let given = input.text("file_path")?;
     let target = Target::find(tools, Tool::Edit, given, context)?;
     let Some(before) = &target.before else {
-        return Err(Refused::text(format!("`{given}` does not exist; to make it, use Write")));
+        return Err(Refused::Text(format!("`{given}` does not exist; to make it, use Write")));
     };
     let text = match std::str::from_utf8(before) {
         Ok(text) if BinaryKind::of(before).is_none() => text,

@@ -134,7 +134,7 @@ fn piecewise(file: &GroundFile, wanted: Wanted) -> Result<String, Refused> {
         }
         if offset >= MAX_SCANNED {
             let first = wanted.first;
-            return Err(Refused::text(format!(
+            return Err(Refused::Text(format!(
                 "line {first} is not within the first {} MiB of the file; use `Bash` with `sed -n '{first},+99p'`",
                 MAX_SCANNED >> 20
             )));

@@ -20,10 +20,6 @@ pub(super) enum Refused {
 pub(super) type Planned<'a> = Result<Plan<'a>, Refused>;
 
 impl Refused {
-    pub(super) fn text(text: String) -> Self {
-        Self::Text(text)
-    }
-
     pub(super) fn into_result(self) -> ToolResult {
         match self {
             Self::Input(problem) => ToolResult::refused(problem.to_string()),

@@ -54,7 +54,7 @@ impl GeneralTools {
         let outside = || {
             let shown = metier_catalog::one_line(given, 200);
             let folder = project.ground.path().display();
-            Refused::text(format!(
+            Refused::Text(format!(
                 "`{shown}` is outside: files below {folder} can be used, and those of active skills; give a path from there \
                  without `..`"
             ))
@@ -216,7 +216,7 @@ pub(super) fn masked(path: &Path, survey: &Survey, head: &[u8]) -> Option<&'stat
 
 /// The line in place of a file that looks like a secret.
 pub(super) fn mask_line(shown: &str, what: &str) -> Refused {
-    Refused::text(format!(
+    Refused::Text(format!(
         "`{shown}` looks like a secret ({what}) and is not shown; ask the user for what you need of it, without its values"
     ))
 }

@@ -48,7 +48,7 @@ fn plan<'a>(
     let given = input.text("url")?;
     input.optional_text("prompt")?;
     let url = PageUrl::parse(given).map_err(|error| Refused::from(input.problem(error.to_string())))?;
-    let Some(web) = &tools.setting.web else { return Err(Refused::text("the network is off".to_owned())) };
+    let Some(web) = &tools.setting.web else { return Err(Refused::Text("the network is off".to_owned())) };
     let action = Action::fetch(Actor::Agent, url.host.clone(), url.port);
     Ok(Plan::new(action, move |approval| match fetch(web, url, context, approval) {
         Ok((url, answer, decision)) => shown(tools, &url, &answer).by(decision),

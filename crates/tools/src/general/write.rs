@@ -91,7 +91,7 @@ impl Target {
             _ => match path.strip_prefix(project.ground.path()).ok().and_then(std::path::Path::to_str) {
                 Some(inner) => tools.locate_in_project(inner)?,
                 None => {
-                    return Err(Refused::text(format!(
+                    return Err(Refused::Text(format!(
                         "`{}` is not of the project: only files of the project are written",
                         metier_catalog::one_line(given, 200)
                     )));
@@ -115,7 +115,7 @@ impl Target {
                 let head = file.read_at(0, 16 * 1024)?;
                 let survey = project.survey()?;
                 if let Some(what) = masked(&spot.path(), &survey, &head) {
-                    return Err(Refused::text(format!(
+                    return Err(Refused::Text(format!(
                         "`{given}` looks like a secret ({what}): it is neither shown nor changed; ask the user to do it"
                     )));
                 }
@@ -145,7 +145,7 @@ impl Target {
     pub(super) fn mistake(&self, text: String) -> Refused {
         match &self.no {
             Some(no) => Refused::Gate(no.clone()),
-            None => Refused::text(text),
+            None => Refused::Text(text),
         }
     }
 
@@ -172,15 +172,7 @@ impl Target {
                 after: after.as_bytes(),
                 protected,
             };
-            let (changes, note) = write(&edit, context).map_err(|why| match why {
-                NotWritten::Changed => Refused::text(format!(
-                    "`{}` changed while it was about to be written; read it again, then change it",
-                    self.given
-                )),
-                NotWritten::Failed(why) => {
-                    Refused::Failed(format!("`{}` was not written: {why}", self.given))
-                }
-            })?;
+            let (changes, note) = write(&edit, &self.given, context)?;
             lock(&tools.ledger).saw(&path, FileDigest::of(after.as_bytes()));
             Ok(ToolResult {
                 change: Some(Box::new(change.clone())),
@@ -196,29 +188,27 @@ impl Target {
 /// Writes the file through a layer, or where none can be made, directly.
 fn write(
     edit: &FileEdit<'_>,
+    given: &str,
     context: ToolContext<'_>,
-) -> Result<(Option<ChangeReport>, Option<String>), NotWritten> {
+) -> Result<(Option<ChangeReport>, Option<String>), Refused> {
+    let changed = || {
+        let why = "changed while it was about to be written; read it again, then change it";
+        Refused::Text(format!("`{given}` {why}"))
+    };
+    let failed = |why: String| Refused::Failed(format!("`{given}` was not written: {why}"));
     let note = match context.skills.write_file(edit) {
         Ok(Some(report)) => return Ok((Some(report), None)),
         Ok(None) => None,
         Err(EditError::NoLayer(error)) => Some(format!("`metier changes` cannot undo it: {error}")),
-        Err(EditError::Changed) => return Err(NotWritten::Changed),
-        Err(error) => return Err(NotWritten::Failed(error.to_string())),
+        Err(EditError::Changed) => return Err(changed()),
+        Err(error) => return Err(failed(error.to_string())),
     };
     let expected = edit.before.map_or(Expected::Nothing, Expected::bytes);
     match edit.project.replace(edit.path, edit.after, &expected) {
         Ok(()) => Ok((None, note)),
-        Err(Error::Changed { .. }) => Err(NotWritten::Changed),
-        Err(error) => Err(NotWritten::Failed(error.to_string())),
+        Err(Error::Changed { .. }) => Err(changed()),
+        Err(error) => Err(failed(error.to_string())),
     }
-}
-
-/// Why a file was not written.
-enum NotWritten {
-    /// Another program changed it.
-    Changed,
-    /// It could not be.
-    Failed(String),
 }
 
 /// New text in the manner of the old: its line ends and its mark at the beginning, which no model sees, stay.
