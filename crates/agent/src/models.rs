@@ -35,11 +35,8 @@ pub(crate) struct ModelPreference {
     pub(crate) effort: Option<String>,
 }
 
-/// Why a preference is not met.
-struct Unmet {
-    code: &'static str,
-    message: String,
-}
+/// Why a preference is not met: a code, and the words.
+type Unmet = (&'static str, String);
 
 /// Resolves preferences to models.
 pub(crate) struct ModelResolver<'a> {
@@ -58,7 +55,7 @@ impl ModelResolver<'_> {
         if let Some(name) = &preference.model {
             match self.model(&preference.skill, name, &mut remarks) {
                 Ok((model, prices)) => (selection.model, selection.prices) = (model, prices),
-                Err(Unmet { code, message }) => remarks.push(warning(code, message)),
+                Err((code, message)) => remarks.push(warning(code, message)),
             }
         }
         if let Some(word) = &preference.effort {
@@ -77,6 +74,7 @@ impl ModelResolver<'_> {
         (selection, remarks)
     }
 
+    /// The model of this name, or why it is not asked.
     fn model(
         &self,
         skill: &str,
@@ -90,7 +88,7 @@ impl ModelResolver<'_> {
                 "the skill `{skill}` asks for the model `{shown}`, which is not known or cannot be asked; `{now}` works instead. \
                  `[models.{shown}]` in your config.toml would name it"
             );
-            return Err(Unmet { code: "model-unknown", message: text });
+            return Err(("model-unknown", text));
         };
         if model.id().provider() == now.provider() || self.is_agreed(skill, model.id().as_str(), remarks) {
             return Ok((model, prices));
@@ -99,7 +97,7 @@ impl ModelResolver<'_> {
             "the skill `{skill}` asks for the model `{}` of another provider, and nobody agreed; `{now}` works instead",
             model.id()
         );
-        Err(Unmet { code: "model-not-agreed", message: text })
+        Err(("model-not-agreed", text))
     }
 
     /// Another provider would see the conversation, so the user is asked once for each. The answer is an event, so it also holds in a
