@@ -182,11 +182,11 @@ impl Elicitation {
             self.is_too_long.store(true, Ordering::Relaxed);
             return Answer::No;
         };
-        let given = match &self.mode {
+        match &self.mode {
             ElicitationMode::Request { peer, runtime } => runtime.block_on(self.elicit(peer, question, form)),
             // The call has run, and another round would run it again. Its changes are kept, and its result says how to apply
             // them.
-            ElicitationMode::Rounds(_) if matches!(action.deed, Deed::Changes(_)) => return Answer::No,
+            ElicitationMode::Rounds(_) if matches!(action.deed, Deed::Changes(_)) => Answer::No,
             ElicitationMode::Rounds(rounds) => {
                 // The key covers everything that the question is bound to.
                 let digest = FileDigest::of(question.key().text().as_bytes()).to_string();
@@ -195,14 +195,18 @@ impl Elicitation {
                     self.defer(key, form);
                     return Answer::No;
                 };
-                *answer
+                self.keep(question, *answer)
             }
-        };
-        if given == Answer::SessionExact {
+        }
+    }
+
+    /// Stores an approval that lasts longer than the call.
+    fn keep(&self, question: &Question, answer: Answer) -> Answer {
+        if answer == Answer::SessionExact {
             lock(&self.approvals.given).give(question, Answer::SessionExact);
             return Answer::Once;
         }
-        given
+        answer
     }
 
     /// Whether the same question was approved for the connection.
@@ -261,7 +265,8 @@ impl Elicitation {
         let Ok(Ok(ClientResult::ElicitResult(given))) = given else { return Answer::No };
         match (answer(&given), self.lifetime) {
             (Answer::SessionExact, ApprovalLifetime::Call) => Answer::Once,
-            (answer, _) => answer,
+            // While it is this call's turn: the next one looks for it as soon as its own begins.
+            (answer, _) => self.keep(question, answer),
         }
     }
 
