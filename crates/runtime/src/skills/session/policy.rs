@@ -372,7 +372,10 @@ impl HostApprover for CallHostApprover {
         let _one = lock(&self.open_question);
         let (call, stage) = (self.call.as_deref(), ApprovalStage::During);
         let request = ApprovalRequest { action, decision, change: None, call, stage };
-        let answer = match ask_recorded(&*self.handler, self.recorder.as_deref(), &request, question) {
+        // A sibling may have asked the same while this one waited for its turn.
+        let known = lock(&self.session).to(question).map(ApprovalReply::Answer);
+        let ask = || ask_recorded(&*self.handler, self.recorder.as_deref(), &request, question);
+        let answer = match known.unwrap_or_else(ask) {
             ApprovalReply::Answer(answer) => answer,
             // A process waits for this answer and cannot wait for long.
             ApprovalReply::Later => Answer::No,
