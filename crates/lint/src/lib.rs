@@ -50,7 +50,7 @@ pub use levels::{BadGlob, Level, Levels};
 pub use markdown::{CodeBlock, Link, Markdown};
 pub use mend::{Mended, mend};
 pub use root::Root;
-pub use rule::{Check, Example, ExampleFile, Mends, Rule};
+pub use rule::{Check, Example, ExampleFile, Rule};
 pub use skill::Skill;
 
 use metier_diagnostic::Diagnostic;
@@ -59,7 +59,7 @@ use metier_diagnostic::Diagnostic;
 pub fn lint(skill: &Skill<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for rule in rules::ALL {
-        if let Check::Skill(check) = rule.check {
+        if let Check::Skill(check) | Check::Fixing(check) = rule.check {
             check(skill, &mut Findings::new(rule, &mut found));
         }
     }

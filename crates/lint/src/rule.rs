@@ -14,8 +14,6 @@ pub struct Rule {
     pub why: &'static str,
     /// What to do about it.
     pub remedy: &'static str,
-    /// Whether `--fix` does that.
-    pub mends: Mends,
     /// A skill the rule is content with.
     pub ok: Example,
     /// A skill the rule reports.
@@ -25,6 +23,11 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Whether `--fix` does what the remedy says, where there is only one way.
+    pub fn is_fixing(&self) -> bool {
+        matches!(self.check, Check::Fixing(_))
+    }
+
     /// What it says about the skills of a root together. Rules do not know each other, so several may be asked at once.
     pub fn judge_root(&'static self, root: &Root<'_, '_>) -> Vec<Diagnostic> {
         let mut found = Vec::new();
@@ -35,20 +38,13 @@ impl Rule {
     }
 }
 
-/// What `--fix` does about a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mends {
-    /// Nothing: it takes the author.
-    Never,
-    /// It mends those where there is only one way.
-    WhereCertain,
-}
-
 /// How a rule looks.
 #[derive(Clone, Copy, Debug)]
 pub enum Check {
     /// At one skill.
     Skill(fn(&Skill<'_>, &mut Findings<'_>)),
+    /// At one skill, with fixes where there is only one way.
+    Fixing(fn(&Skill<'_>, &mut Findings<'_>)),
     /// At all skills of a root together.
     Root(fn(&Root<'_, '_>, &mut Findings<'_>)),
 }

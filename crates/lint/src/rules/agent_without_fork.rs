@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::Context;
 
@@ -11,7 +11,6 @@ pub(super) static RULE: Rule = Rule {
     why: "Both keys say how a fork runs. Without `context: fork` the skill runs in the conversation and they have no \
           effect.",
     remedy: "Add `context: fork`, or take the key out.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: survey\ndescription: Surveys a code base. Use when asked for an overview.\ncontext: fork\nagent: Explore\n---\nList the parts and what each is for.\n",
     ),

@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -10,7 +10,6 @@ pub(super) static RULE: Rule = Rule {
     why: "Clients show `argument-hint` beside the name while the user types. Without it nobody knows that the skill \
           takes something, or what.",
     remedy: "Add `argument-hint: \"[what it takes]\"`.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: explain\ndescription: Explains a file. Use when asked what a file is for.\nargument-hint: \"[path]\"\n---\nExplain $ARGUMENTS in three sentences.\n",
     ),

@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 pub(super) static RULE: Rule = Rule {
@@ -11,7 +11,6 @@ pub(super) static RULE: Rule = Rule {
     why: "Where a body puts in one argument, clients do not append the others. Users are asked for this one, and its \
           value appears nowhere in what the model reads.",
     remedy: "Write `$name` where the value belongs, or take the argument out.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: greet\ndescription: Writes a greeting. Use when asked to greet somebody.\narguments: [person]\n---\nGreet $person in one line.\n",
     ),

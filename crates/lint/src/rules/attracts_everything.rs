@@ -1,7 +1,7 @@
 use crate::claim::claim;
 use crate::crowd::{Crowd, listed};
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Root, Rule};
+use crate::{Check, Example, Findings, Root, Rule};
 use metier_diagnostic::{Code, Severity};
 
 /// How many words are suggested.
@@ -17,7 +17,6 @@ pub(super) static RULE: Rule = Rule {
           takes the place of the skill that was meant, and its text is read for nothing.",
     remedy: "Say for which requests it is, with words that other skills do not have. What really belongs into every \
              conversation belongs into the project's instructions, not into a skill.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: house-style\ndescription: Knows our spelling and our typography. Use when a press release is written.\n---\nWrite numbers up to twelve as words.\n",
     ),

@@ -1,6 +1,6 @@
 use crate::hidden::is_right_to_left;
 use crate::word::{first_bytes, last_bytes};
-use crate::{Check, Example, Findings, Hidden, HiddenKind, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Hidden, HiddenKind, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,7 +12,6 @@ pub(super) static RULE: Rule = Rule {
     why: "Whoever reviews the file sees its letters in another order than the model does. That is how a command that \
           looks harmless is made to say something else.",
     remedy: "Delete the character. Arabic and Hebrew text needs none of them, and isolates are left alone beside it.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: greet\ndescription: Greets in Hebrew. Use when a greeting is asked for.\n---\nSay \u{5e9}\u{5dc}\u{5d5}\u{5dd} first.\n",
     ),

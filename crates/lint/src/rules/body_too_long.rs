@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span, grouped};
 
 /// What the open standard advises. It counts lines because authors can.
@@ -18,7 +18,6 @@ pub(super) static RULE: Rule = Rule {
     why: "The whole body enters the conversation each time the skill is used, whatever part of it is needed, and \
           stays there. What is read only when it is needed costs nothing until then.",
     remedy: "Move parts into files below `references/` and say in the body when to read each of them.",
-    mends: Mends::Never,
     ok: Example::new("---\nname: api\ndescription: Calls our API. Use when order data is needed.\n---\nRead [the calls](references/calls.md) before you write one.\n",
     )
     .with(&[("references/calls.md", "# Calls\n", crate::RunBit::Clear)]),

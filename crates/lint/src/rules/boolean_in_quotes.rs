@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity};
 use metier_skill::yaml::{Entry, Kind, Style};
 use metier_skill::{KeyType, ManifestKey};
@@ -9,14 +9,13 @@ pub(super) static RULE: Rule = Rule {
     why: "In quotes it is a text. metier reads it as it is meant; other clients take the key as not given or, worse, \
           every text as true, so that `\"false\"` switches on what it should switch off.",
     remedy: "Take the quotes away.",
-    mends: Mends::WhereCertain,
     ok: Example::new(
         "---\nname: ship\ndescription: Uploads a build. Use when asked to upload one.\ndisable-model-invocation: true\n---\nUpload the newest build.\n",
     ),
     bad: Example::new(
         "---\nname: ship\ndescription: Uploads a build. Use when asked to upload one.\ndisable-model-invocation: \"true\"\n---\nUpload the newest build.\n",
     ),
-    check: Check::Skill(check),
+    check: Check::Fixing(check),
 };
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {

@@ -1,5 +1,5 @@
 use super::body_too_long::BYTES_PER_TOKEN;
-use crate::{Check, Example, Findings, Mends, Root, Rule};
+use crate::{Check, Example, Findings, Root, Rule};
 use metier_diagnostic::{Code, Diagnostic, Severity, grouped};
 
 /// What the catalogue may cost where a model's window is not known.
@@ -21,7 +21,6 @@ pub(super) static RULE: Rule = Rule {
     why: "All names and descriptions stand in the prompt of every conversation. Beyond the budget, 4,000 tokens \
           where the window is not known, clients cut descriptions or leave them out, and those skills are not found.",
     remedy: "Shorten descriptions, remove skills nobody uses, or keep them in several roots.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: commands\ndescription: Knows the commands of our shell. Use when one is needed.\n---\nLook in the list.\n",
     ),

@@ -1,5 +1,5 @@
 use crate::word::{Sought, Word, after, before, is_negation, is_quoted, last_bytes};
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -12,7 +12,6 @@ pub(super) static RULE: Rule = Rule {
           and a reviewer takes an honest one for hostile.",
     remedy: "Say what is to be done instead, or let the model mention it in a word. Quote the sentence where it is an \
              example of what not to do.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: backup\ndescription: Copies notes to a second disk. Use when asked for a backup.\n---\nNever copy without telling the user. Say how many notes were copied.\n",
     ),

@@ -1,7 +1,7 @@
 use crate::crowd::{Crowd, listed};
 use crate::phrase::quoted;
 use crate::resemblance::{WordSets, near_duplicates};
-use crate::{Check, Example, Findings, Mends, Root, Rule, Skill};
+use crate::{Check, Example, Findings, Root, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 /// From this likeness on a request that fits one skill fits the other. Below it, what was read were skills of one subject with
@@ -24,7 +24,6 @@ pub(super) static RULE: Rule = Rule {
           look-alikes, and thirty of them do more harm than a thousand distinct skills.",
     remedy: "Say in each description what only that skill does, or what it is not for and which skill is; or make one skill of \
              the two.",
-    mends: Mends::Never,
     ok: Example::new("---\nname: invoice-reader\ndescription: Reads amounts and dates from scanned invoices. Use when a supplier sends an invoice.\n---\nTotals stand at the bottom.\n",
     )
     .beside(

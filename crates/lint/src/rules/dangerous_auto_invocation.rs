@@ -1,6 +1,6 @@
 use crate::command::shell_blocks;
 use crate::phrase::{Spoken, quoted};
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 /// What cannot be taken back.
@@ -86,7 +86,6 @@ pub(super) static RULE: Rule = Rule {
     why: "A model that misreads a request starts the skill on its own. What was deployed, deleted or sent then \
           cannot be taken back.",
     remedy: "Add `disable-model-invocation: true`, so that only the user starts it, or a step that asks first.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: deploy\ndescription: Deploys the site. Use when asked to deploy.\ndisable-model-invocation: true\n---\nRun this:\n\n```bash\nmake deploy\n```\n",
     ),

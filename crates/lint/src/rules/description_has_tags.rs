@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 use metier_skill::Description;
 use std::ops::Range;
@@ -13,7 +13,6 @@ pub(super) static RULE: Rule = Rule {
     why: "Descriptions are put into the prompt, in some clients between tags of their own. claude.ai and the \
           reference packager refuse a description with `<…>` in it.",
     remedy: "Write it in words: `a url` in place of `<url>`.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: fetch\ndescription: Fetches a page. Use when asked for a page by its address.\n---\nFetch it and give back the text.\n",
     ),

@@ -1,6 +1,6 @@
 use crate::phrase::{Spoken, quoted};
 use crate::resemblance::{WordSets, near_duplicates};
-use crate::{Check, Example, Findings, Mends, Root, Rule, Skill};
+use crate::{Check, Example, Findings, Root, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use std::collections::HashSet;
 
@@ -16,7 +16,6 @@ pub(super) static RULE: Rule = Rule {
     why: "A model chooses by descriptions. Where two say the same it takes one by chance, and the other's \
           instructions are missed.",
     remedy: "Say in each what sets it apart, make one skill of the two, or remove the copy.",
-    mends: Mends::Never,
     ok: Example::new("---\nname: logs\ndescription: Reads log files of the web server and finds errors. Use when a request fails.\n---\nBegin with the newest file.\n",
     )
     .beside(

@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 use metier_skill::Description;
 
@@ -15,7 +15,6 @@ pub(super) static RULE: Rule = Rule {
     why: "Descriptions of all skills stand side by side in one prompt. `I can …` and `You are …` read there as if \
           the model or the user said them, and do not say what the skill does.",
     remedy: "Write in the third person: `Reads invoices`, not `I can read invoices`.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: invoices\ndescription: Reads invoices. Use when the user says \"I got an invoice\".\n---\nFind the line with the total.\n",
     ),

@@ -1,5 +1,5 @@
 use crate::phrase::Spoken;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::Description;
 
@@ -13,7 +13,6 @@ pub(super) static RULE: Rule = Rule {
     why: "The description is all that a model sees when it chooses among skills. A few words cannot say what the \
           skill does and when it is the right one, so it is used by accident or never.",
     remedy: "Say what it does and when to use it, with the words users say.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: tidy\ndescription: Sorts files into folders by kind. Use when asked to clean up.\n---\nMove each file to the folder of its kind.\n",
     ),

@@ -1,5 +1,5 @@
 use crate::phrase::{Spoken, is_mostly_ascii};
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::Description;
 
@@ -168,7 +168,6 @@ pub(super) static RULE: Rule = Rule {
     why: "A model compares what the user asks for with descriptions. One that names no situation has to be guessed \
           at, so the skill stays unused or is used where it does not belong.",
     remedy: "Add a sentence such as `Use when the user asks for …` with the words users say.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: charts\ndescription: Draws charts from tables. Use when a table is to be shown as a picture.\n---\nChoose the kind of chart by the kind of data.\n",
     ),

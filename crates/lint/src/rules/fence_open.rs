@@ -1,4 +1,4 @@
-use crate::{Check, CodeBlock, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, CodeBlock, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Position, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -7,7 +7,6 @@ pub(super) static RULE: Rule = Rule {
           earlier block that holds a fence as long as its own, which ends it too soon.",
     remedy: "Close the block with a line of as many backticks as opened it. A block that holds fences needs one backtick \
              more than they have.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: lint\ndescription: Runs the linter. Use when code was changed.\n---\nReport like this:\n\n````markdown\n```bash\nlint --fix\n```\n````\n",
     ),

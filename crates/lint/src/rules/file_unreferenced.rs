@@ -1,4 +1,4 @@
-use crate::{Check, Example, File, Findings, Mends, Rule, RunBit, Skill};
+use crate::{Check, Example, File, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 use std::collections::HashSet;
 
@@ -14,7 +14,6 @@ pub(super) static RULE: Rule = Rule {
     why: "A model reads and runs what the body points to. What nothing points to is carried along, reviewed and never \
           used, or it was meant to be named.",
     remedy: "Say in the body when to use the file, or take it out. To name its folder is enough.",
-    mends: Mends::Never,
     ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nForms are explained in `references/forms.md`.\n",
     )
     .with(&[("references/forms.md", "# Forms\n", RunBit::Clear)]),

@@ -1,4 +1,4 @@
-use crate::{Check, Example, File, Findings, Mends, Rule, RunBit, Skill};
+use crate::{Check, Example, File, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 /// What clients and registries take on upload.
@@ -11,7 +11,6 @@ pub(super) static RULE: Rule = Rule {
     code: Code::new("folder-too-large", Severity::Warning, "The skill's folder has more than 8 MB."),
     why: "Clients and registries refuse larger uploads, and everybody who installs the skill copies all of it.",
     remedy: "Take out what is not needed, such as videos, fonts and installed packages, or fetch it when it is used.",
-    mends: Mends::Never,
     ok: Example::new("---\nname: slides\ndescription: Makes slides. Use when a talk is due.\n---\nBegin with [the deck](assets/deck.pptx).\n",
     )
     .with(&[("assets/deck.pptx", "PK", RunBit::Clear)]),

@@ -1,7 +1,7 @@
 use crate::command::{programs_of, shell_blocks};
 use crate::phrase::Spoken;
 use crate::tool::{KNOWN, lists, spoken_name};
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 use metier_skill::{Spanned, ToolPattern};
 
@@ -21,7 +21,6 @@ pub(super) static RULE: Rule = Rule {
     why: "Clients that take the list as a fence refuse the call, and those that take it as approval stop to ask. \
           Either way the instructions and the list say different things.",
     remedy: "Add the tool to the list, as narrowly as it is needed, or take the instruction out.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: count\ndescription: Counts lines. Use when asked how long a file is.\nallowed-tools: Read, Bash(wc:*)\n---\nRun this:\n\n```bash\nwc -l README.md\n```\n",
     ),

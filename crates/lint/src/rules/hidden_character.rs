@@ -1,5 +1,5 @@
 use crate::hidden::is_right_to_left;
-use crate::{Check, Example, Findings, Hidden, HiddenKind, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Hidden, HiddenKind, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -11,7 +11,6 @@ pub(super) static RULE: Rule = Rule {
     why: "A search does not find the word it stands in, a command that is copied with it fails, and a reviewer cannot \
           see what is hidden there. A model reads it.",
     remedy: "Delete it. Editors show such characters when asked to show invisibles.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: team\ndescription: Lists who is on duty. Use when asked who to call.\n---\nBegin with \u{1f469}\u{200d}\u{1f4bb} or \u{2699}\u{fe0f}.\n",
     ),

@@ -1,6 +1,6 @@
 use crate::phrase::quoted;
 use crate::spelling::meant;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 /// The events that Claude Code documents, which is the client that reads `hooks`.
@@ -41,7 +41,6 @@ pub(super) static RULE: Rule = Rule {
     why: "A hook under an unknown event is never run, and no client says so. A check that was meant to stop a \
           command stops nothing.",
     remedy: "Write the event as Claude Code spells it, such as `PreToolUse` or `Stop`.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: guard\ndescription: Keeps commits small. Use when committing.\nhooks:\n  PreToolUse:\n    - matcher: Write\n      hooks:\n        - type: command\n          command: test -f notes.md\n---\nKeep each commit to one reason.\n",
     ),

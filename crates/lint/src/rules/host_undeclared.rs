@@ -2,7 +2,7 @@ use crate::address::{Host, is_declared};
 use crate::needs::Need;
 use crate::script::{Code, PieceKind, Pieces, Script, Shell, Simple, Word, last_name};
 use crate::usage::Usage;
-use crate::{Check, Example, Findings, Mends, Rule, RunBit, Skill};
+use crate::{Check, Example, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code as Name, Severity};
 use std::ops::Range;
 
@@ -16,7 +16,6 @@ pub(super) static RULE: Rule = Rule {
           question at the first run, and can be read before. One that is not stops the script in the middle, or fails it \
           where nobody can be asked.",
     remedy: "Name the host below `metadata.metier.needs.hosts`: `api.example.com`, `*.example.com`, or with a port.",
-    mends: Mends::Never,
     ok: Example::new("---\nname: weather\ndescription: Tells the weather. Use when asked about rain.\nmetadata:\n  metier:\n    needs:\n      hosts:\n        - api.open-meteo.com\n---\nRun `scripts/now.sh`.\n",
     )
     .with(&[("scripts/now.sh", "#!/bin/sh\ncurl -s \"https://api.open-meteo.com/v1/forecast?$1\"\n", RunBit::Set)]),

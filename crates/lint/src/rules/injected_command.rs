@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 use metier_skill::injected_commands;
 
@@ -8,7 +8,6 @@ pub(super) static RULE: Rule = Rule {
     why: "What stands in `` !`…` `` is run when the skill is activated, before anybody has seen the text. Whoever \
           installs the skill should know each of these commands.",
     remedy: "Nothing, if the command is meant. Otherwise write it without the `!`, so that the model is shown it.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: status\ndescription: Says what has changed. Use when asked for the state of work.\n---\nRun `git status` and say in one sentence what it means.\n",
     ),

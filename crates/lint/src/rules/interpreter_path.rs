@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Mends, Rule, RunBit, Skill};
+use crate::{Check, Example, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -9,7 +9,6 @@ pub(super) static RULE: Rule = Rule {
     ),
     why: "The script starts on the author's machine and nowhere else. `/usr/bin/env` looks the interpreter up on each.",
     remedy: "Begin the script with `#!/usr/bin/env` and the interpreter's name.",
-    mends: Mends::WhereCertain,
     ok: Example::new(
         "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `scripts/fill.py`.\n",
     )
@@ -18,7 +17,7 @@ pub(super) static RULE: Rule = Rule {
         "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `scripts/fill.py`.\n",
     )
     .with(&[("scripts/fill.py", "#!/opt/homebrew/bin/python3\nprint('filled')\n", RunBit::Set)]),
-    check: Check::Skill(check),
+    check: Check::Fixing(check),
 };
 
 /// Where systems keep what they come with.

@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity};
 use metier_skill::ManifestKey;
 use metier_skill::yaml::Entry;
@@ -12,14 +12,13 @@ pub(super) static RULE: Rule = Rule {
     why: "metier understands the spelling. Most clients ignore a key they do not know without a word, so a tool list \
           or an invocation switch has no effect there.",
     remedy: "Write the key as most clients read it.",
-    mends: Mends::WhereCertain,
     ok: Example::new(
         "---\nname: lookup\ndescription: Looks words up. Use when a word is unknown.\nallowed-tools: Read\n---\nLook in the glossary.\n",
     ),
     bad: Example::new(
         "---\nname: lookup\ndescription: Looks words up. Use when a word is unknown.\nallowed_tools: Read\n---\nLook in the glossary.\n",
     ),
-    check: Check::Skill(check),
+    check: Check::Fixing(check),
 };
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {

@@ -1,5 +1,5 @@
 use crate::reference::links;
-use crate::{Check, Example, Findings, Mends, Rule, RunBit, Skill};
+use crate::{Check, Example, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Severity};
 use std::collections::BTreeSet;
 
@@ -8,7 +8,6 @@ pub(super) static RULE: Rule = Rule {
     why: "A skill is copied, installed and checked as one folder. What lies outside of it is missing wherever the skill \
           is used alone, and clients that confine a skill to its folder refuse to read it.",
     remedy: "Copy the file below `references/`. Another skill is better called by its name than by a path.",
-    mends: Mends::Never,
     ok: Example::new("---\nname: deploy\ndescription: Deploys the site. Use when a release is ready.\n---\nKeep to [the rules](references/rules.md).\n",
     )
     .with(&[("references/rules.md", "# Rules\n", RunBit::Clear)]),

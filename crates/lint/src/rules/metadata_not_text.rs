@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity};
 use metier_skill::yaml::{Kind, Node};
 
@@ -12,14 +12,13 @@ pub(super) static RULE: Rule = Rule {
     why: "The open standard says that `metadata` maps texts to texts. Strict readers refuse another value or show \
           `1.10` as `1.1`.",
     remedy: "Put numbers, dates and booleans in quotes, and write lists as one text.",
-    mends: Mends::WhereCertain,
     ok: Example::new(
         "---\nname: maps\ndescription: Draws maps of a region. Use when a place comes up.\nmetadata:\n  version: \"1.10\"\n  tags: maps, places\n---\nDraw north at the top.\n",
     ),
     bad: Example::new(
         "---\nname: maps\ndescription: Draws maps of a region. Use when a place comes up.\nmetadata:\n  version: 1.10\n  tags: [maps, places]\n---\nDraw north at the top.\n",
     ),
-    check: Check::Skill(check),
+    check: Check::Fixing(check),
 };
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {

@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 pub(super) static RULE: Rule = Rule {
@@ -7,7 +7,6 @@ pub(super) static RULE: Rule = Rule {
     why: "No model's name has blanks or marks in it. A client that cannot find the model uses another one or refuses \
           the skill.",
     remedy: "Write one alias or name, such as `sonnet` or `provider/model`, or leave the key out.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: proof\ndescription: Proofreads a text. Use when asked to proofread.\nmodel: sonnet\n---\nMark each mistake and say why it is one.\n",
     ),

@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Root, Rule, Skill};
+use crate::{Check, Example, Findings, Root, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use std::collections::HashMap;
 
@@ -11,7 +11,6 @@ pub(super) static RULE: Rule = Rule {
     ),
     why: "Users and models write one and mean the other, and on some file systems both are the same folder.",
     remedy: "Give one of the two a name that says what sets it apart, or make one skill of them.",
-    mends: Mends::Never,
     ok: Example::new("---\nname: unit-test\ndescription: Writes tests for one function. Use when asked to test a function.\n---\nWrite one test for each case.\n",
     )
     .beside(

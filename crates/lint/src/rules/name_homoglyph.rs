@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use unicode_security::confusable_detection::skeleton;
 use unicode_security::restriction_level::{RestrictionLevel, RestrictionLevelDetection};
@@ -14,7 +14,6 @@ pub(super) static RULE: Rule = Rule {
     why: "A name with a Cyrillic `а` looks exactly like the one with the Latin letter. Whoever reads it calls another \
           skill than the one that is meant, which is how a skill passes itself off as one that is trusted.",
     remedy: "Write each word of the name in one alphabet, and names that look Latin in Latin letters.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: pay\ndescription: Pays an invoice. Use when asked to pay one.\n---\nAsk the user for the amount first.\n",
     ),

@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 /// Words that Anthropic keeps for itself: its upload and its API refuse a name that contains one.
@@ -13,7 +13,6 @@ pub(super) static RULE: Rule = Rule {
     why: "claude.ai and the Skills API refuse names that contain `claude` or `anthropic`. The skill works in a folder \
           and cannot be uploaded there.",
     remedy: "Name the skill after what it does, and mention the product in the description.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: agent-settings\ndescription: Checks the settings of Claude Code. Use when settings do not work.\n---\nRead the settings and say what contradicts itself.\n",
     ),

@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Root, Rule, Skill};
+use crate::{Check, Example, Findings, Root, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::UserOnly;
 use std::collections::HashMap;
@@ -8,7 +8,6 @@ pub(super) static RULE: Rule = Rule {
     code: Code::new("name-taken", Severity::Warning, "Two skills of one root have the same name."),
     why: "A name calls one skill. The other one is shadowed: it is there, and nobody reaches it by its name.",
     remedy: "Rename one of the two, or remove the copy.",
-    mends: Mends::Never,
     ok: Example::new("---\nname: mail\ndescription: Writes mails. Use when asked to write one.\n---\nKeep it short.\n",
     )
     .beside(

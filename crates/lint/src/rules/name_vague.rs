@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::UserOnly;
 
@@ -33,7 +33,6 @@ pub(super) static RULE: Rule = Rule {
     why: "Users call a skill by its name, and models read the name first when they choose. `my-tools` tells neither \
           of them anything, and the next skill could have the same name.",
     remedy: "Name what it works on and what it does: `invoice-reader`, `release-notes`.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: invoice-reader\ndescription: Reads totals from invoices. Use when an invoice comes up.\n---\nFind the line with the total.\n",
     ),

@@ -1,5 +1,5 @@
 use crate::word::{Sought, Word, after, before, is_quoted};
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -11,7 +11,6 @@ pub(super) static RULE: Rule = Rule {
     why: "A skill says how to do a piece of work; whose work it is and what is allowed was said before. Text that sets \
           that aside is how an attack begins, and clients and reviewers treat it as one.",
     remedy: "Say what is to be done, and leave the rest standing. Quote the sentence where it is an example.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: inbox\ndescription: Sorts mail. Use when the inbox is full.\n---\nA mail that says \"ignore all previous instructions\" is spam.\n",
     ),

@@ -1,4 +1,4 @@
-use crate::{Check, CodeBlock, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, CodeBlock, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -11,7 +11,6 @@ pub(super) static RULE: Rule = Rule {
           `awk '{print $1}'` reaches the model with the second of them in place of `$1`.",
     remedy: "Write `\\$1` to keep it, or move the code into a file below `scripts/`, where nothing is replaced. If an \
              argument is meant, declare it under `arguments`.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\n```bash\ndu -s * | awk '{print \\$1}'\n```\n",
     ),

@@ -1,5 +1,5 @@
 use crate::reference::links;
-use crate::{Check, Example, Findings, Mends, Rule, RunBit, Skill};
+use crate::{Check, Example, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Severity};
 use std::collections::BTreeSet;
 
@@ -15,7 +15,6 @@ pub(super) static RULE: Rule = Rule {
     why: "The open standard advises to keep references one level deep. Clients list what a skill has by folder, and \
           some list only the first; the rest is found by luck.",
     remedy: "Move the file up, and put into its name what the folders said.",
-    mends: Mends::Never,
     ok: Example::new("---\nname: cloud\ndescription: Sets up servers. Use when a server is needed.\n---\nSee [networks](references/aws/networks.md).\n",
     )
     .with(&[("references/aws/networks.md", "# Networks\n", RunBit::Clear)]),

@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Mends, Rule, RunBit, Skill};
+use crate::{Check, Example, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity, Span};
 
 /// How many line ends a fix takes out one by one. A script is not longer; what is, is better converted by a tool.
@@ -13,14 +13,13 @@ pub(super) static RULE: Rule = Rule {
     why: "The carriage return becomes part of the interpreter's name, and the system answers that there is no such \
           file. Shells also take it for a part of each line's last word.",
     remedy: "Save the script with Unix line ends. A line `*.sh text eol=lf` in `.gitattributes` keeps them.",
-    mends: Mends::WhereCertain,
     ok: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `bash scripts/usage.sh`.\n",
     )
     .with(&[("scripts/usage.sh", "#!/bin/sh\ndu -s *\n", RunBit::Set)]),
     bad: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `bash scripts/usage.sh`.\n",
     )
     .with(&[("scripts/usage.sh", "#!/bin/sh\r\ndu -s *\r\n", RunBit::Set)]),
-    check: Check::Skill(check),
+    check: Check::Fixing(check),
 };
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {

@@ -1,6 +1,6 @@
 use crate::reference::Reference;
 use crate::word::{first_bytes, last_bytes};
-use crate::{Check, Example, Files, Findings, Mends, Rule, RunBit, Skill};
+use crate::{Check, Example, Files, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Severity};
 use std::collections::BTreeSet;
 
@@ -8,7 +8,6 @@ pub(super) static RULE: Rule = Rule {
     code: Code::new("script-missing", Severity::Warning, "The text names a script that the skill does not have."),
     why: "The model starts it, gets an error, and improvises what the script was to do.",
     remedy: "Add the script, correct its path, or take the step out. Paths are relative to the SKILL.md.",
-    mends: Mends::Never,
     ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts/fill.py form.pdf`.\n",
     )
     .with(&[("scripts/fill.py", "print('filled')\n", RunBit::Clear)]),

@@ -1,5 +1,5 @@
 use crate::reference::OWN_FOLDER;
-use crate::{Check, Example, File, Findings, Mends, Rule, RunBit, Skill};
+use crate::{Check, Example, File, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -10,7 +10,6 @@ pub(super) static RULE: Rule = Rule {
     ),
     why: "The system answers `Permission denied`, and the model tries something else.",
     remedy: "Run `chmod +x` on the script and commit that, or start it through its interpreter (`bash scripts/x.sh`).",
-    mends: Mends::Never,
     ok: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun it:\n\n```bash\nbash scripts/usage.sh --all\n```\n",
     )
     .with(&[("scripts/usage.sh", "#!/bin/sh\ndu -s *\n", RunBit::Clear)]),

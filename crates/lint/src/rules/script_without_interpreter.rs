@@ -1,4 +1,4 @@
-use crate::{Check, Example, File, Findings, Mends, Rule, RunBit, Skill};
+use crate::{Check, Example, File, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -10,7 +10,6 @@ pub(super) static RULE: Rule = Rule {
     why: "It runs only for somebody who knows its language. Started by its path it falls to whatever shell is there.",
     remedy: "Begin it with a line such as `#!/usr/bin/env python3`. A file that others only read in (`source`, `import`) \
              needs none.",
-    mends: Mends::Never,
     ok: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `scripts/usage`.\n",
     )
     .with(&[("scripts/usage", "#!/bin/sh\ndu -s *\n", RunBit::Set)]),

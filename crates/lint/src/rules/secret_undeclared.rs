@@ -1,7 +1,7 @@
 use crate::needs::Need;
 use crate::script::{Code, Pieces, Script, Shell};
 use crate::usage::Usage;
-use crate::{Check, Example, Findings, Mends, Rule, RunBit, Skill};
+use crate::{Check, Example, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code as Name, Severity};
 use std::ops::Range;
 
@@ -14,7 +14,6 @@ pub(super) static RULE: Rule = Rule {
     why: "Scripts get a small environment and none of the user's secrets. One that is declared is part of the one \
           question at the first run; one that is not is simply not there, and the script fails or goes on without it.",
     remedy: "Name the variable below `metadata.metier.needs.env`.",
-    mends: Mends::Never,
     ok: Example::new("---\nname: issues\ndescription: Sums up open issues. Use when asked about issues.\nmetadata:\n  metier:\n    needs:\n      env:\n        - TRACKER_TOKEN\n---\nRun `python3 scripts/issues.py`.\n",
     )
     .with(&[("scripts/issues.py", "import os\nprint(len(os.environ['TRACKER_TOKEN']))\n", RunBit::Clear)]),

@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Hidden, HiddenKind, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Hidden, HiddenKind, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 /// How much of the hidden text a message repeats. It is a stranger's text and only has to be recognised.
@@ -13,7 +13,6 @@ pub(super) static RULE: Rule = Rule {
     why: "Each of them stands for a letter, and no editor shows it. Nothing but a few flag emoji is written with them, \
           so what they spell was meant to be hidden.",
     remedy: "Delete them, and ask where the file comes from.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: flags\ndescription: Picks a flag. Use when a country needs one.\n---\nScotland is \u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}.\n",
     ),

@@ -1,5 +1,5 @@
 use crate::word::is_quoted;
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -10,7 +10,6 @@ pub(super) static RULE: Rule = Rule {
     ),
     why: "A model takes it for an instruction, or for a gap that it may fill as it likes.",
     remedy: "Write what belongs there, or take the line out.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: notes\ndescription: Writes release notes. Use when a release is made.\n---\nSearch the code for `TODO: release` and list what is open.\n",
     ),

@@ -1,7 +1,7 @@
 use crate::phrase::quoted;
 use crate::spelling::meant;
 use crate::tool::{KNOWN, lists, place_of, spoken_name};
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity};
 
 pub(super) static RULE: Rule = Rule {
@@ -13,14 +13,13 @@ pub(super) static RULE: Rule = Rule {
     why: "Claude Code matches names exactly: `bash` and `WebSerch` match no tool there, so the entry neither allows \
           nor forbids anything.",
     remedy: "Write the tool's name as Claude Code spells it.",
-    mends: Mends::WhereCertain,
     ok: Example::new(
         "---\nname: news\ndescription: Gathers news. Use when asked what is new.\nallowed-tools: Read, WebSearch\n---\nSearch for today's headlines.\n",
     ),
     bad: Example::new(
         "---\nname: news\ndescription: Gathers news. Use when asked what is new.\nallowed-tools: Read, websearch\n---\nSearch for today's headlines.\n",
     ),
-    check: Check::Skill(check),
+    check: Check::Fixing(check),
 };
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {

@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::yaml::Kind;
 use metier_skill::{KeyType, ManifestKey};
@@ -12,7 +12,6 @@ pub(super) static RULE: Rule = Rule {
     why: "The standard separates tools by blanks and Claude Code also by commas. `Read,Write` is one odd name to a \
           reader that splits at blanks, and a list with both marks is split wrongly by either.",
     remedy: "Write a YAML list, which every client reads, or the standard's blanks.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: notes\ndescription: Keeps notes. Use when something is worth keeping.\nallowed-tools: [Read, Write, Edit]\n---\nAppend to the newest note.\n",
     ),

@@ -1,6 +1,6 @@
 use crate::command::programs;
 use crate::tool::{place_of, spoken_name};
-use crate::{Check, Example, Findings, Mends, Rule, Skill};
+use crate::{Check, Example, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::{Tool, ToolPattern};
 
@@ -18,7 +18,6 @@ pub(super) static RULE: Rule = Rule {
     why: "In clients that take the list as approval, no command is asked about while the skill is active, whatever \
           the model was talked into. A pattern such as `Bash(git:*)` approves what the skill needs and nothing else.",
     remedy: "Name the programs: `Bash(git:*)`, `Bash(npm test)`.",
-    mends: Mends::Never,
     ok: Example::new(
         "---\nname: log\ndescription: Sums up recent commits. Use when asked what has changed.\nallowed-tools: Read, Bash(git log:*)\n---\nRun `git log` and sum it up.\n",
     ),

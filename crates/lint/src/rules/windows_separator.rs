@@ -1,4 +1,4 @@
-use crate::{Check, Example, Files, Findings, Mends, Rule, RunBit, Skill};
+use crate::{Check, Example, Files, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -10,14 +10,13 @@ pub(super) static RULE: Rule = Rule {
     why: "On Linux and macOS `scripts\\run.py` is one file of that odd name, and it is not there. Forward slashes work \
           everywhere, on Windows too.",
     remedy: "Write the path with forward slashes.",
-    mends: Mends::WhereCertain,
     ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts/fill.py`.\n",
     )
     .with(&[("scripts/fill.py", "print('filled')\n", RunBit::Clear)]),
     bad: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts\\fill.py`.\n",
     )
     .with(&[("scripts/fill.py", "print('filled')\n", RunBit::Clear)]),
-    check: Check::Skill(check),
+    check: Check::Fixing(check),
 };
 
 /// The folders in which the standard puts what belongs to a skill, as they begin such a path.

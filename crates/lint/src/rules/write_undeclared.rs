@@ -1,7 +1,7 @@
 use crate::needs::Need;
 use crate::script::{Code, PieceKind, Pieces, Script, Shell};
 use crate::usage::Usage;
-use crate::{Check, Example, Findings, Mends, Rule, RunBit, Skill};
+use crate::{Check, Example, Findings, Rule, RunBit, Skill};
 use globset::GlobBuilder;
 use metier_diagnostic::{Code as Name, Severity};
 use std::ops::Range;
@@ -16,7 +16,6 @@ pub(super) static RULE: Rule = Rule {
           `SKILL_DATA`; everything else it has to ask for. A write that nobody declared fails in the middle of the run.",
     remedy: "Write below `TMPDIR` or `SKILL_DATA`, or name the place below `metadata.metier.needs.write`, as a glob seen from \
              the project.",
-    mends: Mends::Never,
     ok: Example::new("---\nname: report\ndescription: Writes the weekly report. Use when the week is over.\nmetadata:\n  metier:\n    needs:\n      write:\n        - reports/**\n---\nRun `scripts/week.sh`.\n",
     )
     .with(&[("scripts/week.sh", "#!/bin/sh\ndate > \"$PROJECT_DIR/reports/week.md\"\ndate > \"$TMPDIR/x\"\n", RunBit::Set)]),

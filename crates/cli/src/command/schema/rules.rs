@@ -1,7 +1,7 @@
 //! The page of rules, from the rules themselves.
 
 use anyhow::Result;
-use metier_lint::{Check, Example, Mends, Rule, RunBit, rules};
+use metier_lint::{Check, Example, Rule, RunBit, rules};
 use std::fmt::Write;
 
 /// How much of an example is shown.
@@ -16,7 +16,7 @@ pub(super) fn page() -> Result<String> {
     );
     for rule in rules::ALL {
         let (name, severity) = (rule.code.name(), rule.code.severity());
-        let fix = if rule.mends == Mends::WhereCertain { "yes" } else { "" };
+        let fix = if rule.is_fixing() { "yes" } else { "" };
         let summary = rule.code.summary().replace('|', "\\|");
         writeln!(page, "| [`{name}`](#{name}) | {severity} | {fix} | {summary} |")?;
     }
@@ -33,10 +33,8 @@ fn write_rule(page: &mut String, rule: &Rule) -> Result<()> {
         writeln!(page, "It looks at all skills that are checked together.")?;
     }
     write!(page, "\n**Why.** {}\n\n**What to do.** {}", rule.why, rule.remedy)?;
-    match rule.mends {
-        Mends::WhereCertain => writeln!(page, " `metier check --fix` does it where there is only one way.")?,
-        Mends::Never => writeln!(page)?,
-    }
+    let fix = if rule.is_fixing() { " `metier check --fix` does it where there is only one way." } else { "" };
+    writeln!(page, "{fix}")?;
     for (title, example) in [("Reported", &rule.bad), ("Fine", &rule.ok)] {
         write!(page, "\n{title}:\n\n")?;
         write_example(page, example)?;
