@@ -45,43 +45,52 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Reports a finding, which is worded only while the bound is not reached for the file that was last reported on. For
-    /// rules that can find very much: a place costs a pass over the file.
+    /// Reports something in the SKILL.md, with what to do about it. Beyond the bound nothing is worked out: a place costs a
+    /// pass over the file.
+    pub fn report(
+        &mut self,
+        skill: &Skill<'_>,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        if self.counts(&skill.path) {
+            let finding = self.at(skill, span, message).help(help);
+            self.found.push(finding);
+        }
+    }
+
+    /// Reports a finding, which is worded only while the bound is not reached for the file that was last reported on.
     pub fn add_with(&mut self, finding: impl FnOnce(&Self) -> Diagnostic) {
-        match &mut self.last {
-            Some((_, count)) if *count >= MAX_PER_FILE => {
-                *count += 1;
-                let more = *count - MAX_PER_FILE;
-                self.note(more);
+        match &self.last {
+            Some((path, count)) if *count >= MAX_PER_FILE => {
+                let path = Arc::clone(path);
+                self.counts(&path);
             }
             _ => self.add(finding(self)),
         }
     }
 
-    /// Reports a finding. Beyond the bound it is only counted, in a note of the last one that is shown.
+    /// Reports a finding.
     pub fn add(&mut self, finding: Diagnostic) {
         let path = finding.path.clone().unwrap_or_else(|| Path::new("").into());
-        let count = match &mut self.last {
-            Some((last, count)) if *last == path => {
-                *count += 1;
-                *count
-            }
-            _ => {
-                self.last = Some((path, 1));
-                1
-            }
-        };
-        if count <= MAX_PER_FILE {
+        if self.counts(&path) {
             self.found.push(finding);
-        } else {
-            self.note(count - MAX_PER_FILE);
         }
     }
 
-    fn note(&mut self, more: usize) {
+    /// Counts one more finding in a file; whether it is shown. Beyond the bound it is a number in a note of the last one.
+    fn counts(&mut self, path: &Arc<Path>) -> bool {
+        let count = match &self.last {
+            Some((last, count)) if last == path => count + 1,
+            _ => 1,
+        };
+        self.last = Some((Arc::clone(path), count));
+        let more = count.saturating_sub(MAX_PER_FILE);
         if let Some(last) = self.found.last_mut().filter(|_| more > 0) {
             last.notes.retain(|note| !note.starts_with("and "));
             last.notes.push(format!("and {more} more of this kind in this file"));
         }
+        more == 0
     }
 }

@@ -87,6 +87,16 @@ pub(crate) fn find(text: &str) -> Vec<Hidden> {
     found
 }
 
+/// The characters of one kind that follow each other without a gap, and where they stand: each run is one finding, since text
+/// that is hidden takes hundreds of them.
+pub(crate) fn runs(all: &[Hidden], kind: HiddenKind) -> impl Iterator<Item = (Span, &[Hidden])> {
+    let runs = all.chunk_by(|one, next| one.end() == next.at && one.kind() == next.kind());
+    runs.filter_map(move |run| {
+        let (first, last) = run.first().zip(run.last())?;
+        (first.kind() == kind).then(|| (Span::new(first.at, last.end()), run))
+    })
+}
+
 /// The name of a hidden character, as Unicode has it but in lower case; `None` for every other.
 fn name(c: char) -> Option<&'static str> {
     Some(match c {

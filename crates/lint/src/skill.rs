@@ -111,6 +111,14 @@ impl<'a> Skill<'a> {
         }
     }
 
+    /// Where a piece of a written text stands; the whole text where it is escaped or folded.
+    pub(crate) fn place_in(&self, written: Span, piece: &str) -> Span {
+        written.of(self.source).find(piece).map_or(written, |at| {
+            let start = written.start as usize + at;
+            Span::new(start, start + piece.len())
+        })
+    }
+
     /// Where to point when something is wrong with the name.
     pub fn name_at(&self) -> Span {
         self.document.manifest.name_span.unwrap_or_default()

@@ -3,6 +3,7 @@
 //! Nothing is allocated and nothing is lower-cased: a rule looks for one rare word and reads on from there.
 
 use crate::skill::Skill;
+use metier_diagnostic::Span;
 
 /// A word and where it stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,6 +262,17 @@ pub(crate) fn is_quoted(skill: &Skill<'_>, start: usize, end: usize) -> bool {
     let ahead = last_bytes(skill.source.get(..start).unwrap_or_default(), MAX_PARAGRAPH);
     let ahead = ahead.rsplit("\n\n").next().unwrap_or_default();
     is_between_quotes(ahead, behind)
+}
+
+/// The phrases of a skill's file, but for quoted ones. `phrase` says where the one around a word begins and ends.
+pub(crate) fn phrases(
+    skill: &Skill<'_>,
+    words: &'static Sought,
+    phrase: fn(&str, Word<'_>) -> Option<(usize, usize)>,
+) -> impl Iterator<Item = Span> {
+    let found = words.find(skill.source, skill.word_starts());
+    let found = found.filter_map(move |word| phrase(skill.source, word));
+    found.filter(|(start, end)| !is_quoted(skill, *start, *end)).map(|(start, end)| Span::new(start, end))
 }
 
 /// How far a quotation may reach to be seen as one.

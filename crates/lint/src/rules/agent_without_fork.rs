@@ -28,7 +28,6 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     for (key, is_given) in [("agent", more.agent.is_some()), ("background", more.background.is_some())] {
         let Some(entry) = skill.entry(key).filter(|_| is_given) else { continue };
         let message = format!("`{key}` has no effect without `context: fork`");
-        let found = findings.at(skill, entry.key_span, message);
-        findings.add(found.help(format!("add `context: fork`, or take `{key}` out")));
+        findings.report(skill, entry.key_span, message, format!("add `context: fork`, or take `{key}` out"));
     }
 }

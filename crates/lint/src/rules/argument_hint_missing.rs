@@ -28,8 +28,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     }
     let Some(span) = first_argument(skill) else { return };
     let message = format!("the body takes `{}`, and there is no `argument-hint`", span.of(skill.source));
-    let found = findings.at(skill, span, message);
-    findings.add(found.help("add `argument-hint: \"[what it takes]\"`"));
+    findings.report(skill, span, message, "add `argument-hint: \"[what it takes]\"`");
 }
 
 /// The first place where an argument is put in. `$1` counts only alone in code, where an author names it: prices and

@@ -37,8 +37,8 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         let item = entry.value.items().into_iter().flatten().find(|item| {
             item.text().or_else(|| item.get("name")?.text()).is_some_and(|text| text.trim() == argument.name)
         });
-        let found = findings.at(skill, item.map_or(entry.value.span, |item| item.span), message);
-        findings.add(found.help(format!("write `${}` where it belongs, or take it out", argument.name)));
+        let help = format!("write `${}` where it belongs, or take it out", argument.name);
+        findings.report(skill, item.map_or(entry.value.span, |item| item.span), message, help);
     }
 }
 

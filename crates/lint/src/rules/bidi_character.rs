@@ -26,7 +26,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         if !is_at_home(*hidden, skill.source) {
             let label = hidden.label();
             let message = format!("{label} makes this text look different from what a model reads");
-            findings.add_with(|findings| findings.at(skill, hidden.span(), message).help("delete it"));
+            findings.report(skill, hidden.span(), message, "delete it");
         }
     }
 }

@@ -14,7 +14,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     if skill.body().trim().is_empty() {
-        let found = findings.at(skill, Span::empty(skill.body_at()), "the skill has no instructions");
-        findings.add(found.help("write below the closing `---` what to do"));
+        let help = "write below the closing `---` what to do";
+        findings.report(skill, Span::empty(skill.body_at()), "the skill has no instructions", help);
     }
 }

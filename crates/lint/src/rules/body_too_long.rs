@@ -47,6 +47,6 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     } else {
         return;
     };
-    let found = findings.at(skill, Span::empty(skill.body_at()), message);
-    findings.add(found.help("move what is not always needed into files below `references/`"));
+    let help = "move what is not always needed into files below `references/`";
+    findings.report(skill, Span::empty(skill.body_at()), message, help);
 }

@@ -1,6 +1,6 @@
-use crate::word::{Sought, Word, after, before, is_negation, is_quoted, last_bytes};
+use crate::word::{Sought, Word, after, before, is_negation, last_bytes, phrases};
 use crate::{Check, Example, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Code, Severity};
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new(
@@ -22,16 +22,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
-    let text = skill.source;
-    for word in WORDS.find(text, skill.word_starts()) {
-        let Some((start, end)) = concealed(text, word) else { continue };
-        if !is_quoted(skill, start, end) {
-            let message = "this asks the model to hide something from its user";
-            findings.add_with(|findings| {
-                let found = findings.at(skill, Span::new(start, end), message);
-                found.help("say openly what is to be done, or take the sentence out")
-            });
-        }
+    for span in phrases(skill, &WORDS, concealed) {
+        let message = "this asks the model to hide something from its user";
+        findings.report(skill, span, message, "say openly what is to be done, or take the sentence out");
     }
 }
 

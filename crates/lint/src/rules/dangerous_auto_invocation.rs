@@ -109,8 +109,8 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     }
     let message =
         format!("the model may start {} on its own, and no step asks the user first", quoted(&name));
-    let found = findings.at(skill, skill.name_at(), message);
-    findings.add(found.help("add `disable-model-invocation: true`, or a step that asks the user first"));
+    let help = "add `disable-model-invocation: true`, or a step that asks the user first";
+    findings.report(skill, skill.name_at(), message, help);
 }
 
 /// Whether a body stops before the deed. One such word is enough: where it stands is not judged.

@@ -26,14 +26,12 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         if !seen.insert(path.clone()) {
             continue;
         }
-        findings.add_with(|findings| {
-            let message = format!("there is no `{path}` in the skill's folder");
-            let found = findings.at(skill, link.span, message);
-            match elsewhere(skill, &path) {
-                Some(other) => found.help(format!("write `{other}`, if that is meant")),
-                None => found.help("add the file, correct the path, or take the link out"),
-            }
-        });
+        let message = format!("there is no `{path}` in the skill's folder");
+        let help = match elsewhere(skill, &path) {
+            Some(other) => format!("write `{other}`, if that is meant"),
+            None => "add the file, correct the path, or take the link out".to_owned(),
+        };
+        findings.report(skill, link.span, message, help);
     }
 }
 

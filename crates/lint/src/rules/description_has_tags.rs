@@ -1,6 +1,6 @@
 use crate::phrase::quoted;
 use crate::{Check, Example, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Code, Severity};
 use metier_skill::Description;
 use std::ops::Range;
 
@@ -26,15 +26,9 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let Description::Written(written) = &skill.manifest().description else { return };
     let Some(tag) = first_tag(&written.value) else { return };
     let tag = &written.value[tag];
-    // As written it may be escaped or folded; then the value as a whole is the place.
-    let start = written.span.start as usize;
-    let place = written.span.of(skill.source).find(tag).map_or(written.span, |at| {
-        let at = start + at;
-        Span::new(at, at + tag.len())
-    });
+    let place = skill.place_in(written.span, tag);
     let message = format!("the description contains {}, which some clients refuse", quoted(tag));
-    let found = findings.at(skill, place, message);
-    findings.add(found.help("write it in words, without `<` and `>`"));
+    findings.report(skill, place, message, "write it in words, without `<` and `>`");
 }
 
 /// The first `<word…>` or `</word>`. Comparisons and arrows are none.

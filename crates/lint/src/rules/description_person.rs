@@ -1,6 +1,6 @@
 use crate::phrase::quoted;
 use crate::{Check, Example, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Code, Severity};
 use metier_skill::Description;
 
 /// How a sentence begins that speaks as somebody or to somebody. `Use this when you …` is neither: it tells a model
@@ -27,14 +27,9 @@ pub(super) static RULE: Rule = Rule {
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let Description::Written(written) = &skill.manifest().description else { return };
     let Some(opening) = spoken_opening(&written.value) else { return };
-    let start = written.span.start as usize;
-    let place = written.span.of(skill.source).find(opening).map_or(written.span, |at| {
-        let at = start + at;
-        Span::new(at, at + opening.len())
-    });
+    let place = skill.place_in(written.span, opening);
     let message = format!("a sentence of the description begins with {}", quoted(opening));
-    let found = findings.at(skill, place, message);
-    findings.add(found.help("write in the third person, as in `Reads invoices`"));
+    findings.report(skill, place, message, "write in the third person, as in `Reads invoices`");
 }
 
 /// The opening of the first sentence in the first or second person. What stands in quotes is what a user says.

@@ -39,7 +39,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         } else {
             format!("the description has {characters} characters, too few to say what it does and when")
         };
-        let found = findings.at(skill, written.span, message.replace(" 1 words", " 1 word"));
-        findings.add(found.help("say what it does and when to use it"));
+        let help = "say what it does and when to use it";
+        findings.report(skill, written.span, message.replace(" 1 words", " 1 word"), help);
     }
 }

@@ -188,8 +188,8 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     if says_elsewhere || says_when(&written.value) {
         return;
     }
-    let found = findings.at(skill, written.span, "the description does not say when to use the skill");
-    findings.add(found.help("add a sentence that begins with `Use when`"));
+    let help = "add a sentence that begins with `Use when`";
+    findings.report(skill, written.span, "the description does not say when to use the skill", help);
 }
 
 /// Whether a description says when. What is not mostly written in ASCII letters gets the benefit of the doubt.

@@ -52,8 +52,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         } else {
             format!("add `{tool}` to `{key}`, as narrowly as it is needed, or take the instruction out")
         };
-        let found = findings.at(skill, span, message);
-        findings.add(found.help(help));
+        findings.report(skill, span, message, help);
     }
 }
 

@@ -1,6 +1,6 @@
-use crate::hidden::is_right_to_left;
+use crate::hidden::{is_right_to_left, runs};
 use crate::{Check, Example, Findings, Hidden, HiddenKind, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Code, Severity};
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new(
@@ -21,32 +21,20 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
-    let mut at = 0;
-    while let Some(first) = skill.hidden().get(at) {
-        if first.kind() != HiddenKind::Invisible {
-            at += 1;
-            continue;
-        }
-        let rest = &skill.hidden()[at..];
-        // A run is one finding: text that is hidden in selectors takes hundreds of them.
-        let run = rest
-            .iter()
-            .zip(rest.iter().skip(1))
-            .take_while(|(one, next)| one.end() == next.at && next.kind() == HiddenKind::Invisible)
-            .count()
-            + 1;
-        at += run;
+    for (span, run) in runs(skill.hidden(), HiddenKind::Invisible) {
         // An emoji may have a selector and a joiner; nothing needs three in a row.
-        if run <= 2 && rest.iter().take(run).all(|one| is_needed(*one, skill.source)) {
+        if run.len() <= 2 && run.iter().all(|one| is_needed(*one, skill.source)) {
             continue;
         }
-        let end = rest.get(run - 1).map_or(first.end(), |last| last.end());
         let message = match run {
-            1 => format!("{} stands here and shows nothing", first.label()),
-            _ => format!("{run} characters stand here and show nothing, the first is {}", first.label()),
+            [one] => format!("{} stands here and shows nothing", one.label()),
+            _ => format!(
+                "{} characters stand here and show nothing, the first is {}",
+                run.len(),
+                run[0].label()
+            ),
         };
-        let span = Span::new(first.at, end);
-        findings.add_with(|all| all.at(skill, span, message).help("delete what cannot be seen"));
+        findings.report(skill, span, message, "delete what cannot be seen");
     }
 }
 

@@ -60,7 +60,6 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
                 "the usual ones are `PreToolUse`, `PostToolUse`, `UserPromptSubmit` and `Stop`".to_owned()
             }
         };
-        let found = findings.at(skill, event.key_span, message);
-        findings.add(found.help(help));
+        findings.report(skill, event.key_span, message, help);
     }
 }

@@ -22,7 +22,6 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     for injected in injected_commands(skill.body()) {
         let span = Span::new(at + injected.span.start as usize, at + injected.span.end as usize);
         let message = format!("{} runs on activation, before the text is read", quoted(&injected.command));
-        let found = findings.at(skill, span, message);
-        findings.add(found.help("without the `!` it is only shown to the model"));
+        findings.report(skill, span, message, "without the `!` it is only shown to the model");
     }
 }

@@ -22,11 +22,9 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         if link.inside().is_some() || is_other_skill(&link.path) || !seen.insert(link.path.clone()) {
             continue;
         }
-        findings.add_with(|findings| {
-            let message = format!("`{}` leads out of the skill's folder", link.path);
-            let found = findings.at(skill, link.span, message);
-            found.help("copy the file below `references/`, or name the skill it belongs to")
-        });
+        let message = format!("`{}` leads out of the skill's folder", link.path);
+        let help = "copy the file below `references/`, or name the skill it belongs to";
+        findings.report(skill, link.span, message, help);
     }
 }
 

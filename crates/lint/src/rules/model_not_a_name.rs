@@ -20,8 +20,8 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let Some(model) = &skill.manifest().more.model else { return };
     if !is_name(&model.value) {
         let message = format!("{} is not the name of a model", quoted(&model.value));
-        let found = findings.at(skill, model.span, message);
-        findings.add(found.help("write an alias such as `sonnet`, a full name, or leave `model` out"));
+        let help = "write an alias such as `sonnet`, a full name, or leave `model` out";
+        findings.report(skill, model.span, message, help);
     }
 }
 

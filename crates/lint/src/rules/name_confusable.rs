@@ -48,8 +48,7 @@ fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
             quoted(other),
             first.path.display()
         );
-        let found = findings.at(skill, skill.name_at(), message);
-        findings.add(found.help("rename one of the two, or make one skill of them"));
+        findings.report(skill, skill.name_at(), message, "rename one of the two, or make one skill of them");
     }
 }
 

@@ -26,7 +26,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let name = skill.manifest().name.folded();
     if let Some(word) = RESERVED.iter().find(|word| name.contains(**word)) {
         let message = format!("the name contains `{word}`, which claude.ai and the Skills API refuse");
-        let found = findings.at(skill, skill.name_at(), message);
-        findings.add(found.help("name it after what it does; the product can stand in the description"));
+        let help = "name it after what it does; the product can stand in the description";
+        findings.report(skill, skill.name_at(), message, help);
     }
 }

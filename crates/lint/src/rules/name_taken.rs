@@ -43,7 +43,6 @@ fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
         let Some(winner) = winners.get(name).filter(|winner| winner.path != skill.path) else { continue };
         let message =
             format!("the name {} is taken by `{}`, which wins", quoted(name), winner.path.display());
-        let found = findings.at(skill, skill.name_at(), message);
-        findings.add(found.help("rename one of the two, or remove the copy"));
+        findings.report(skill, skill.name_at(), message, "rename one of the two, or remove the copy");
     }
 }

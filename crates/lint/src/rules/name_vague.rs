@@ -48,8 +48,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     // A file without frontmatter is seldom meant as a skill, and its folder was named for something else.
     if is_vague(&name) && manifest.user_only != Some(UserOnly::NoFrontmatter) {
         let message = format!("the name {} says nothing about this skill", quoted(&name));
-        let found = findings.at(skill, skill.name_at(), message);
-        findings.add(found.help("name what it works on and what it does"));
+        findings.report(skill, skill.name_at(), message, "name what it works on and what it does");
     }
 }
 

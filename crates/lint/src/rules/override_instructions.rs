@@ -1,6 +1,6 @@
-use crate::word::{Sought, Word, after, before, is_quoted};
+use crate::word::{Sought, Word, after, before, phrases};
 use crate::{Check, Example, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Code, Severity};
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new(
@@ -21,16 +21,9 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
-    let text = skill.source;
-    for word in WORDS.find(text, skill.word_starts()) {
-        let Some((start, end)) = overriding(text, word) else { continue };
-        if !is_quoted(skill, start, end) {
-            let message = "this tells the model to set its instructions aside";
-            findings.add_with(|findings| {
-                let found = findings.at(skill, Span::new(start, end), message);
-                found.help("take it out, or quote it where it is an example")
-            });
-        }
+    for span in phrases(skill, &WORDS, overriding) {
+        let message = "this tells the model to set its instructions aside";
+        findings.report(skill, span, message, "take it out, or quote it where it is an example");
     }
 }
 
@@ -42,6 +35,29 @@ pub(super) static WORDS: Sought =
 fn overriding(text: &str, word: Word<'_>) -> Option<(usize, usize)> {
     if word.is_one_of(&["now"]) { unbound(text, word) } else { Some((word.at, set_aside(text, word)?)) }
 }
+
+/// What makes instructions those that the model works under.
+const OWN: &[&str] = &["previous", "prior", "above", "earlier", "preceding", "your", "system", "original"];
+
+/// What is set aside.
+const INSTRUCTIONS: &[&str] = &[
+    "instructions",
+    "instruction",
+    "prompt",
+    "prompts",
+    "guidelines",
+    "directives",
+    "rules",
+    "restrictions",
+    "policies",
+    "constraints",
+    "training",
+    "guardrails",
+];
+
+/// Words that may stand between.
+const BETWEEN: &[&str] =
+    &["all", "any", "every", "of", "the", "other", "safety", "security", "and", "own"];
 
 /// "Ignore all previous instructions", "disregard your system prompt".
 fn set_aside(text: &str, verb: Word<'_>) -> Option<usize> {
@@ -64,46 +80,12 @@ fn set_aside(text: &str, verb: Word<'_>) -> Option<usize> {
     }
     let mut is_own = false;
     for word in after(text, verb.end()).take(6) {
-        match word {
-            _ if word.is_one_of(&[
-                "previous",
-                "prior",
-                "above",
-                "earlier",
-                "preceding",
-                "your",
-                "system",
-                "original",
-            ]) =>
-            {
-                is_own = true;
-            }
-            _ if word.is_one_of(&[
-                "all", "any", "every", "of", "the", "other", "safety", "security", "and", "own",
-            ]) => {}
-            _ if word.is_one_of(&[
-                "instructions",
-                "instruction",
-                "prompt",
-                "prompts",
-                "guidelines",
-                "directives",
-            ]) =>
-            {
-                return is_own.then(|| word.end());
-            }
-            _ if word.is_one_of(&[
-                "rules",
-                "restrictions",
-                "policies",
-                "constraints",
-                "training",
-                "guardrails",
-            ]) =>
-            {
-                return is_own.then(|| word.end());
-            }
-            _ => return None,
+        if word.is_one_of(OWN) {
+            is_own = true;
+        } else if word.is_one_of(INSTRUCTIONS) {
+            return is_own.then(|| word.end());
+        } else if !word.is_one_of(BETWEEN) {
+            return None;
         }
     }
     None

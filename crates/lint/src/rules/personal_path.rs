@@ -111,10 +111,8 @@ const NOBODY: &[&str] = &[
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let message = |name| format!("this path is in the home of `{name}`, which others do not have");
     for (start, end, name) in personal_paths(skill.source) {
-        findings.add_with(|findings| {
-            let found = findings.at(skill, Span::new(start, end), message(name));
-            found.help("write it from the skill's folder, from the project or from `~`")
-        });
+        let help = "write it from the skill's folder, from the project or from `~`";
+        findings.report(skill, Span::new(start, end), message(name), help);
     }
     for file in skill.files.all() {
         let Some(text) = file.text.as_deref() else { continue };

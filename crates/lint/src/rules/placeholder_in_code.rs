@@ -42,10 +42,8 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
                 count - 1
             ),
         };
-        findings.add_with(|findings| {
-            let found = findings.at(skill, Span::new(start, start + token.len()), message);
-            found.help(format!("write `\\{token}` to keep it, or move the code below `scripts/`"))
-        });
+        let help = format!("write `\\{token}` to keep it, or move the code below `scripts/`");
+        findings.report(skill, Span::new(start, start + token.len()), message, help);
     }
 }
 

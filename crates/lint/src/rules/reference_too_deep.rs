@@ -33,7 +33,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
             continue;
         }
         let message = format!("`{path}` lies {folders} folders below `references/`; one is advised at most");
-        findings.add_with(|all| all.at(skill, reference.span, message).help("move the file up"));
+        findings.report(skill, reference.span, message, "move the file up");
     }
 }
 

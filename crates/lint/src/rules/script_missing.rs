@@ -21,7 +21,6 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let mut seen = BTreeSet::new();
-    let mut missing = Vec::new();
     for reference in skill.paths_in_code() {
         let Some(path) = reference.inside().filter(|path| path.starts_with("scripts/")) else { continue };
         if !seen.insert(path.clone()) {
@@ -30,15 +29,10 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         // By the standard a bare path is seen from the skill's folder. Projects have a folder of that name, too, but
         // then the text around it says so.
         if !skill.files.has(&path) && (reference.is_surely_own(skill) || is_used(skill, reference)) {
-            missing.push((reference, path));
-        }
-    }
-    for (reference, path) in missing {
-        findings.add_with(|findings| {
             let message = format!("there is no `{path}` in the skill's folder");
-            let found = findings.at(skill, reference.span, message);
-            found.help("add the script, correct its path, or take the step out")
-        });
+            let help = "add the script, correct its path, or take the step out";
+            findings.report(skill, reference.span, message, help);
+        }
     }
 }
 

@@ -27,8 +27,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     for file in skill.files.all().iter().filter(cannot_start) {
         let Some(span) = start_of(skill, &file.path) else { continue };
         let message = format!("`{}` may not be started: it has no permission to run", file.path);
-        let found = findings.at(skill, span, message);
-        findings.add(found.help(format!("run `chmod +x {}`", file.path)));
+        findings.report(skill, span, message, format!("run `chmod +x {}`", file.path));
     }
 }
 

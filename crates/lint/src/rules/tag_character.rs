@@ -1,5 +1,6 @@
+use crate::hidden::runs;
 use crate::{Check, Example, Findings, Hidden, HiddenKind, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Code, Severity};
 
 /// How much of the hidden text a message repeats. It is a stranger's text and only has to be recognised.
 const MAX_SHOWN: usize = 60;
@@ -23,33 +24,17 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
-    let mut at = 0;
-    while let Some(first) = skill.hidden().get(at) {
-        let rest = &skill.hidden()[at..];
-        if first.kind() != HiddenKind::Tag {
-            at += 1;
-            continue;
-        }
-        let run = run_length(rest);
-        at += run;
-        let run = &rest[..run];
+    for (span, run) in runs(skill.hidden(), HiddenKind::Tag) {
         if is_flag(run, skill.source) {
             continue;
         }
-        let end = run.last().map_or(first.end(), |last| last.end());
         let count = run.len();
         let message = match spelled(run) {
             text if text.is_empty() => format!("{count} tag characters stand here and show nothing"),
             text => format!("{count} tag characters stand here and spell `{text}`"),
         };
-        findings.add_with(|all| all.at(skill, Span::new(first.at, end), message).help("delete them"));
+        findings.report(skill, span, message, "delete them");
     }
-}
-
-/// How many tag characters follow each other.
-fn run_length(rest: &[Hidden]) -> usize {
-    let joined = |pair: &(&Hidden, &Hidden)| pair.0.end() == pair.1.at && pair.1.kind() == HiddenKind::Tag;
-    rest.iter().zip(rest.iter().skip(1)).take_while(joined).count() + 1
 }
 
 /// A black flag, the letters of a region, and the tag that ends them: the flags of Scotland, Wales and the like.

@@ -39,10 +39,9 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         at += line.len();
         let Some((start, end)) = found else { continue };
         if !is_quoted(skill, start, end) {
-            findings.add_with(|findings| {
-                let found = findings.at(skill, Span::new(start, end), "this is left over from a template");
-                found.help("write what belongs here, or take the line out")
-            });
+            let (message, help) =
+                ("this is left over from a template", "write what belongs here, or take the line out");
+            findings.report(skill, Span::new(start, end), message, help);
         }
     }
 }

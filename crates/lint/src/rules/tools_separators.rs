@@ -32,8 +32,8 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         };
         let found = texts.iter().find_map(|node| Some((node.span, trouble(node.text()?, is_list)?)));
         if let Some((span, trouble)) = found {
-            let found = findings.at(skill, span, format!("`{key}` {trouble}"));
-            findings.add(found.help("write a YAML list, one tool for each item"));
+            let help = "write a YAML list, one tool for each item";
+            findings.report(skill, span, format!("`{key}` {trouble}"), help);
         }
     }
 }

@@ -39,8 +39,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         "name the programs it needs, such as `Bash(git:*)`".to_owned()
     };
     let message = format!("`{pattern}` allows every command without asking");
-    let found = findings.at(skill, place_of(skill, list.span, pattern), message);
-    findings.add(found.help(help));
+    findings.report(skill, place_of(skill, list.span, pattern), message, help);
 }
 
 fn is_any_command(pattern: &ToolPattern) -> bool {
