@@ -22,7 +22,6 @@
 mod address;
 mod claim;
 mod command;
-mod crowd;
 mod file;
 mod findings;
 mod hidden;

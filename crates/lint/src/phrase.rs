@@ -1,5 +1,8 @@
 //! Running text as rules look for phrases in it: lower case, one blank between words, no punctuation.
 
+/// How many words a message lists. More are not read.
+const MAX_LISTED: usize = 4;
+
 /// How much of a skill's own text a message quotes.
 const MAX_QUOTED: usize = 60;
 
@@ -76,6 +79,11 @@ pub(crate) fn quoted(text: &str) -> String {
     }
     short.push('`');
     short
+}
+
+/// Words for a message: each in backticks, with commas between.
+pub(crate) fn listed<W: AsRef<str>>(words: &[W]) -> String {
+    words.iter().take(MAX_LISTED).map(|word| quoted(word.as_ref())).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

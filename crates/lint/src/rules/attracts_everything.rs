@@ -1,6 +1,5 @@
 use crate::claim::claim;
-use crate::crowd::{Crowd, listed};
-use crate::phrase::quoted;
+use crate::phrase::{listed, quoted};
 use crate::{Check, Example, Findings, Root, Rule};
 use metier_diagnostic::{Code, Severity};
 
@@ -27,23 +26,21 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
-    let crowd = root.crowd();
-    let Crowd { offered, heads, .. } = crowd;
-    for (at, skill) in offered.iter().enumerate() {
+    for (at, skill) in root.offered.iter().enumerate() {
         let message = if let Some(claim) = claim(&skill.manifest().offer()) {
             format!("the description fits every request: {}", quoted(&claim))
-        } else if heads.is_general(at) {
+        } else if root.heads().is_general(at) {
             "the description fits nearly every request: each of its words is an everyday one".to_owned()
         } else {
             continue;
         };
-        let own = crowd.telling(at, None, SUGGESTED);
+        let own = root.telling(at, None, SUGGESTED);
         let help = if own.is_empty() {
             "say for which requests it is, with words that only they have".to_owned()
         } else {
             format!("say for which requests it is; the text speaks of {}", listed(&own))
         };
-        findings.add(findings.at(skill, skill.description_at(), message).help(help));
+        findings.report(skill, skill.description_at(), message, help);
     }
 }
 

@@ -1,5 +1,4 @@
-use crate::crowd::{Crowd, listed};
-use crate::phrase::quoted;
+use crate::phrase::{listed, quoted};
 use crate::resemblance::{WordSets, near_duplicates};
 use crate::{Check, Example, Findings, Root, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
@@ -40,9 +39,8 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
-    let crowd = root.crowd();
-    let Crowd { offered, heads, .. } = crowd;
-    let pairs = heads.neighbours(ALIKE, |later, earlier| is_crowded(offered[later], offered[earlier]));
+    let offered = &root.offered;
+    let pairs = root.heads().neighbours(ALIKE, |later, earlier| is_crowded(offered[later], offered[earlier]));
     for pair in pairs.iter().filter(|pair| pair.common >= MIN_COMMON) {
         let (skill, other) = (offered[pair.later], offered[pair.earlier]);
         let mut message = format!(
@@ -53,7 +51,7 @@ fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
         if !pair.shared.is_empty() {
             message.push_str(&format!("; both speak of {}", listed(&pair.shared)));
         }
-        let own = crowd.telling(pair.later, Some(pair.earlier), SUGGESTED);
+        let own = root.telling(pair.later, Some(pair.earlier), SUGGESTED);
         let help = if own.is_empty() {
             "say in each description what only that skill does, or make one skill of the two".to_owned()
         } else {
@@ -62,7 +60,7 @@ fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
                 listed(&own)
             )
         };
-        findings.add(findings.at(skill, skill.description_at(), message).help(help));
+        findings.report(skill, skill.description_at(), message, help);
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
-    let described = &root.crowd().offered;
+    let described = &root.offered;
     let mut sets = WordSets::default();
     for skill in described {
         sets.add(skill.manifest().description.text());
@@ -47,8 +47,8 @@ fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
             quoted(other.manifest().name.as_str()),
             other.path.display()
         );
-        let found = findings.at(skill, skill.description_at(), message);
-        findings.add(found.help("say in each what sets it apart, or make one skill of the two"));
+        let help = "say in each what sets it apart, or make one skill of the two";
+        findings.report(skill, skill.description_at(), message, help);
     }
 }
 
