@@ -28,9 +28,7 @@ impl Reference {
         }
         Some(parts.join("/"))
     }
-}
 
-impl Reference {
     /// Whether it names something that can be looked for: a file with an extension, or a folder with its slash. A link
     /// to `URL` or `internal-wiki/page` is an example or leads to a site.
     pub fn is_complete(&self) -> bool {

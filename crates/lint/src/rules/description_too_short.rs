@@ -30,15 +30,13 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let text = &written.value;
-    let words = Spoken::of(text).words().count();
-    let characters = text.chars().count();
-    let is_short = if text.is_ascii() { words < MIN_WORDS } else { characters < MIN_CHARACTERS };
-    if is_short {
-        let message = if text.is_ascii() {
-            format!("the description has {words} words, too few to say what it does and when")
-        } else {
-            format!("the description has {characters} characters, too few to say what it does and when")
-        };
+    let (count, least, parts) = if text.is_ascii() {
+        (Spoken::of(text).words().count(), MIN_WORDS, "words")
+    } else {
+        (text.chars().count(), MIN_CHARACTERS, "characters")
+    };
+    if count < least {
+        let message = format!("the description has {count} {parts}, too few to say what it does and when");
         let help = "say what it does and when to use it";
         findings.report(skill, written.span, message.replace(" 1 words", " 1 word"), help);
     }

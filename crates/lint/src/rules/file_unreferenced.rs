@@ -34,10 +34,10 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         return;
     }
     let mut mentions = Mentions::default();
-    mentions.read(skill.source);
+    mentions.read(skill.source, None);
     for file in skill.files.all() {
         if let Some(text) = &file.text {
-            mentions.read_beside(text, file);
+            mentions.read(text, Some(file.name()));
         }
     }
     let unnamed: Vec<_> = judged.filter(|file| !mentions.names(file)).collect();
@@ -67,31 +67,21 @@ struct Mentions<'a> {
 }
 
 impl<'a> Mentions<'a> {
-    fn read(&mut self, text: &'a str) {
-        for word in path_words(text) {
-            self.take(word);
+    /// Reads a text. The own name of a file in it says nothing.
+    fn read(&mut self, text: &'a str, own: Option<&str>) {
+        for word in path_words(text).filter(|word| own.is_none_or(|own| !word.ends_with(own))) {
+            let word = word.trim_end_matches('.').trim_start_matches("./");
+            // `references/` alone stands for all of it, and so does `references/*.md` or `references/<topic>.md`, of which
+            // the word ends at the mark.
+            if let Some(folder) = word.strip_suffix('/') {
+                self.folders.insert(folder);
+                self.folders.extend(folder.rsplit('/').next());
+            }
+            self.words.insert(word);
+            self.words.extend(word.rsplit('/').next());
+            // Programs import each other without the extension, and by dots instead of slashes.
+            self.words.extend(word.rsplit('.').next());
         }
-    }
-
-    /// Reads the text of a file, whose own name in it says nothing.
-    fn read_beside(&mut self, text: &'a str, file: &File) {
-        for word in path_words(text).filter(|word| !word.ends_with(file.name())) {
-            self.take(word);
-        }
-    }
-
-    fn take(&mut self, word: &'a str) {
-        let word = word.trim_end_matches('.').trim_start_matches("./");
-        // `references/` alone stands for all of it, and so does `references/*.md` or `references/<topic>.md`, of which
-        // the word ends at the mark.
-        if let Some(folder) = word.strip_suffix('/') {
-            self.folders.insert(folder);
-            self.folders.extend(folder.rsplit('/').next());
-        }
-        self.words.insert(word);
-        self.words.extend(word.rsplit('/').next());
-        // Programs import each other without the extension, and by dots instead of slashes.
-        self.words.extend(word.rsplit('.').next());
     }
 
     fn names(&self, file: &File) -> bool {

@@ -42,15 +42,13 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         }
         let Some(key) = forbidding(skill, tool) else { continue };
         reported.push(tool);
-        let message = if key == "disallowed-tools" {
-            format!("{what}, and `disallowed-tools` takes `{tool}` away")
+        let (message, help) = if key == "disallowed-tools" {
+            let help = "take the tool out of the list, or the instruction out of the body".to_owned();
+            (format!("{what}, and `disallowed-tools` takes `{tool}` away"), help)
         } else {
-            format!("{what}, and `{key}` does not name `{tool}`")
-        };
-        let help = if key == "disallowed-tools" {
-            "take the tool out of the list, or the instruction out of the body".to_owned()
-        } else {
-            format!("add `{tool}` to `{key}`, as narrowly as it is needed, or take the instruction out")
+            let help = "as narrowly as it is needed, or take the instruction out";
+            let help = format!("add `{tool}` to `{key}`, {help}");
+            (format!("{what}, and `{key}` does not name `{tool}`"), help)
         };
         findings.report(skill, span, message, help);
     }

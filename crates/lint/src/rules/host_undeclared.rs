@@ -244,7 +244,6 @@ fn is_passive(pieces: &Pieces<'_>, index: usize) -> bool {
     let (before, (after, _)) = (pieces.code_before(index), pieces.code_after(index));
     let is_compared = before.ends_with("==")
         || before.ends_with("!=")
-        || before.ends_with("===")
         || after.starts_with("==")
         || after.starts_with("in ")
         || after.starts_with("not in ")
@@ -253,8 +252,7 @@ fn is_passive(pieces: &Pieces<'_>, index: usize) -> bool {
     // `name = "…"`, `name: "…"`, and `"name": "…"` of a table.
     let label = before.strip_suffix(['=', ':']).map(str::trim_end);
     let label = match label {
-        Some("") => index.checked_sub(2).and_then(|key| pieces.all.get(key)).map(|key| pieces.of(key)),
-        Some(code) if code.ends_with(']') => {
+        Some(code) if code.is_empty() || code.ends_with(']') => {
             index.checked_sub(2).and_then(|key| pieces.all.get(key)).map(|key| pieces.of(key))
         }
         Some(code) => last_name(code),

@@ -36,7 +36,7 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
         .collect();
     let more = if others.len() > 4 { format!(" and {} more", others.len() - 4) } else { String::new() };
     let message = format!("values of `metadata` should be texts: {}{more}", named.join(", "));
-    let mut found = findings.at(skill, first.key_span, message);
+    let found = findings.at(skill, first.key_span, message);
     let edits: Vec<Edit> = others
         .iter()
         .filter_map(|entry| {
@@ -44,15 +44,12 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
             Some(Edit { span: entry.value.span, text: format!("\"{text}\"") })
         })
         .collect();
-    found = found.help(if edits.is_empty() {
-        "write a list as one text, separated by commas"
+    findings.add(if edits.is_empty() {
+        found.help("write a list as one text, separated by commas")
     } else {
-        "put numbers and booleans in quotes"
+        let fix = Fix { label: "put the values in quotes".into(), edits };
+        found.help("put numbers and booleans in quotes").fix(fix)
     });
-    if !edits.is_empty() {
-        found = found.fix(Fix { label: "put the values in quotes".into(), edits });
-    }
-    findings.add(found);
 }
 
 fn what(node: &Node<'_>) -> &'static str {

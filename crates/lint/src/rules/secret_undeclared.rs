@@ -3,6 +3,7 @@ use crate::script::{Code, Pieces, Script, Shell};
 use crate::usage::Usage;
 use crate::{Check, Example, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code as Name, Severity};
+use std::collections::HashMap;
 use std::ops::Range;
 
 pub(super) static RULE: Rule = Rule {
@@ -114,23 +115,13 @@ fn is_secret(name: &str) -> bool {
 }
 
 fn in_shell(shell: &Shell, text: &str) -> Vec<Range<usize>> {
-    let is_read = |span: &Range<usize>| {
-        text.get(span.clone()).is_some_and(|name| is_secret(name) && !shell.assigns(name))
-    };
     // Looking for assignments goes through the whole script, so each name is looked for once.
-    let mut known: Vec<(&str, bool)> = Vec::new();
+    let mut is_read: HashMap<&str, bool> = HashMap::new();
     let mut found = Vec::new();
     for span in &shell.expansions {
         let name = text.get(span.clone()).unwrap_or_default();
-        let is_found = match known.iter().find(|(other, _)| *other == name) {
-            Some((_, is_found)) => *is_found,
-            None if known.len() < MAX_NAMES && is_secret(name) => {
-                known.push((name, is_read(span)));
-                known.last().is_some_and(|(_, is_found)| *is_found)
-            }
-            None => false,
-        };
-        if is_found {
+        let is_known = is_read.contains_key(name) || is_read.len() < MAX_NAMES;
+        if is_known && is_secret(name) && *is_read.entry(name).or_insert_with(|| !shell.assigns(name)) {
             found.push(span.clone());
         }
     }

@@ -101,18 +101,14 @@ fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
 impl Place {
     /// Where a path leads; `None` where it may be written, or cannot be known.
     fn of(path: &str) -> Option<Self> {
-        let behind = |names: &[&str]| {
-            names.iter().find_map(|name| path.strip_prefix(name)).filter(|rest| is_literal(rest)).map(clean)
-        };
         let place = |kind, path| Self { kind, path };
-        if let Some(rest) = behind(PROJECT) {
-            return rest.map(|rest| place(PlaceKind::Project, rest));
-        }
-        if let Some(rest) = behind(HOME) {
-            return rest.map(|rest| place(PlaceKind::Home, format!("~/{rest}")));
-        }
-        if let Some(rest) = behind(OWN) {
-            return rest.map(|rest| place(PlaceKind::Own, rest));
+        let named =
+            [(PROJECT, PlaceKind::Project, ""), (HOME, PlaceKind::Home, "~/"), (OWN, PlaceKind::Own, "")];
+        for (names, kind, before) in named {
+            let rest = names.iter().find_map(|name| path.strip_prefix(name)).filter(|rest| is_literal(rest));
+            if let Some(rest) = rest {
+                return clean(rest).map(|rest| place(kind, format!("{before}{rest}")));
+            }
         }
         if !is_literal(path) {
             return None;
