@@ -13,10 +13,10 @@ mod telling;
 use crate::agent_choice::AgentChoice;
 use crate::outfit::Outfit;
 use crate::output::clean;
-use crate::resuming::{Resuming, Word, left_undone, words_to_give};
+use crate::resuming::{left_undone, words_to_give};
 use crate::run_view::RunView;
 use anyhow::{Result, bail};
-use metier_agent::{Answer, CancelToken, Resumed, RunHooks, Session, UserMessage};
+use metier_agent::{Answer, CancelToken, Resumed, Session, UserMessage};
 use metier_catalog::{Entry, EntryId, Lookup, Reference, Snapshot, State};
 use metier_definition::{BuiltinCommand, SlashCommand};
 use metier_diagnostic::grouped;
@@ -105,9 +105,7 @@ impl Chat {
         self.current = None;
         self.broken_off = None;
         self.view.recall(&self.outfit.agent.store, id)?;
-        let word = Word::of(self.outfit.can_ask);
-        let observer = Arc::new(Resuming { view: Arc::clone(&self.view), word });
-        let hooks = RunHooks { observer, ..self.outfit.hooks(&self.view, CancelToken::new()?) };
+        let hooks = self.outfit.hooks(&self.view, CancelToken::new()?);
         Ok(Session::resume(&self.outfit.agent, self.outfit.setting(), id, hooks)?)
     }
 

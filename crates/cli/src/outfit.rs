@@ -14,7 +14,7 @@ use crate::servers::{ask_all, of_role};
 use crate::skill_models;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result};
-use metier_agent::{Agent, CancelToken, Compaction, Limits, RunHooks, defined_agent};
+use metier_agent::{Agent, CancelToken, Compaction, Limits, RetryDecision, RunHooks, defined_agent};
 use metier_catalog::{Entry, Standing, State};
 use metier_definition::{DefinitionFormat, Role};
 use metier_diagnostic::counted;
@@ -160,8 +160,8 @@ impl Outfit {
     }
 
     /// Shows what happens in a conversation.
-    pub(crate) fn view(&self, output: &Output) -> Arc<RunView> {
-        Arc::new(RunView::new(output, self.can_ask))
+    pub(crate) fn view(&self, output: &Output, decided: Option<RetryDecision>) -> Arc<RunView> {
+        Arc::new(RunView::new(output, self.can_ask, decided))
     }
 
     /// Who is there during a conversation.

@@ -7,7 +7,7 @@ use crate::output::{Output, Tone, tinted};
 use crate::passing_line;
 use crate::question;
 use crate::screen;
-use metier_agent::{EmittedEvent, LimitHit, Observer, OnLimit, StreamDelta};
+use metier_agent::{EmittedEvent, LimitHit, Observer, OnLimit, RetryDecision, StreamDelta, UncertainCall};
 use metier_diagnostic::Paint;
 use metier_skill::Tool;
 use metier_store::{EventKind, EventQuery, EventSeverity, FailedPart, SessionId, Store, StoreError, Verdict};
@@ -23,6 +23,8 @@ pub(crate) struct RunView {
     is_quiet: bool,
     /// Whether somebody can be asked.
     can_ask: bool,
+    /// What is done about calls that may have run already, where the user has said so beforehand.
+    decided: Option<RetryDecision>,
     paint: Paint,
     /// Whether what programs write is shown while they run: to somebody at a terminal.
     is_live: bool,
@@ -131,12 +133,13 @@ fn says_so_itself(tool: &str) -> bool {
 }
 
 impl RunView {
-    pub(crate) fn new(output: &Output, can_ask: bool) -> Self {
+    pub(crate) fn new(output: &Output, can_ask: bool, decided: Option<RetryDecision>) -> Self {
         let (is_json, is_quiet, paint) = (output.is_json(), output.is_quiet(), output.paint());
         Self {
             is_json,
             is_quiet,
             can_ask,
+            decided,
             paint,
             is_live: passing_line::is_possible(),
             state: Mutex::default(),
@@ -248,6 +251,20 @@ impl Observer for RunView {
         close(&mut self.state());
         let asked = question::is_yes(vec![format!("{hit}; continue with as much again?")]);
         if asked.unwrap_or(false) { OnLimit::Extend } else { OnLimit::Stop }
+    }
+
+    fn uncertain_call(&self, call: &UncertainCall) -> RetryDecision {
+        match self.decided {
+            Some(decided) => return decided,
+            None if !self.can_ask => return RetryDecision::Unanswered,
+            None => self.close(),
+        }
+        let lines = vec![call.action.clone(), "may already have run; run it again?".to_owned()];
+        match question::is_yes(lines) {
+            Ok(true) => RetryDecision::Retry,
+            Ok(false) => RetryDecision::Skip,
+            Err(_) => RetryDecision::Unanswered,
+        }
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &Args, surroundings: &Surroundings, output: &mut Output)
     let is_typed = keyboard::can_ask() && !output.is_json();
     let outfit = Outfit::ready(&cast, &args.working, output)?;
     let stopping = Stopping::listen(is_typed)?;
-    let view = outfit.view(output);
+    let view = outfit.view(output, None);
     let mut chat = Chat::new(outfit, cast.agents.into_iter().next(), view, stopping);
     greet(&chat, output)?;
     if let Some(id) = &args.resume {

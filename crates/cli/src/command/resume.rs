@@ -10,15 +10,14 @@ use crate::keyboard;
 use crate::outfit::Outfit;
 use crate::output::{Output, clean, shortened, width};
 use crate::question;
-use crate::resuming::{Resuming, Word, left_undone, words_to_give};
+use crate::resuming::{left_undone, words_to_give};
 use crate::surroundings::Surroundings;
 use anyhow::{Result, bail};
-use metier_agent::{CancelToken, RunHooks, Session};
+use metier_agent::{CancelToken, RetryDecision, Session};
 use metier_files::{Kind, kind};
 use metier_policy::shell::quote;
 use metier_store::{Family, Outcome, SessionFilter, Store, Summary};
 use std::path::Path;
-use std::sync::Arc;
 
 pub(crate) fn run(args: &Resume, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let Some(store) = history_place::existing(&surroundings.places)? else {
@@ -47,15 +46,14 @@ pub(crate) fn run(args: &Resume, surroundings: &Surroundings, output: &mut Outpu
     let outfit = Outfit::ready(&cast, &args.working, output)?;
     let cancel = CancelToken::new()?;
     stop_on_signal(&cancel)?;
-    let view = outfit.view(output);
-    view.recall(&store, summary.id)?;
-    let word = match (args.yes, args.leave) {
-        (true, _) => Word::Again,
-        (_, true) => Word::Leave,
-        _ => Word::of(cast.can_ask),
+    let decided = match (args.yes, args.leave) {
+        (true, _) => Some(RetryDecision::Retry),
+        (_, true) => Some(RetryDecision::Skip),
+        _ => None,
     };
-    let observer = Arc::new(Resuming { view: Arc::clone(&view), word });
-    let hooks = RunHooks { observer, ..outfit.hooks(&view, cancel) };
+    let view = outfit.view(output, decided);
+    view.recall(&store, summary.id)?;
+    let hooks = outfit.hooks(&view, cancel);
     let mut resumed = Session::resume(&outfit.agent, outfit.setting(), summary.id, hooks)?;
     if !output.is_json() {
         let title = shortened(&summary.title, width());

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Run, surroundings: &Surroundings, output: &mut Output) 
     let outfit = Outfit::ready(&cast, &args.working, output)?;
     let cancel = CancelToken::new()?;
     stop_on_signal(&cancel)?;
-    let view = outfit.view(output);
+    let view = outfit.view(output, None);
     if cast.agents.is_empty() {
         started = named_skill(&request, &outfit.skills);
     }
