@@ -18,13 +18,12 @@ use crate::run_view::RunView;
 use anyhow::{Result, bail};
 use metier_agent::{Answer, CancelToken, Resumed, Session, UserMessage};
 use metier_catalog::{Entry, EntryId, Lookup, Reference, Snapshot, State};
-use metier_definition::{BuiltinCommand, SlashCommand};
+use metier_definition::{BuiltinCommand, SlashCommand, SlashCommands, SlashInput};
 use metier_diagnostic::grouped;
 use metier_store::{Outcome, SessionId};
 use std::sync::Arc;
 
 pub(crate) use self::completion::Completion;
-pub(crate) use self::entry::{Entry as Line, Names};
 pub(crate) use self::past_lines::PastLines;
 pub(crate) use self::prompt::{Prompt, SIGN, Typed};
 pub(crate) use self::stopping::Stopping;
@@ -63,21 +62,29 @@ impl Chat {
         self.current.as_ref().map(Session::id)
     }
 
-    /// Sends a message to the agent, and works until there is an answer. Each message has a cancel token of its own.
+    /// Sends a message to the agent, and works until there is an answer.
     pub(crate) fn send(&mut self, message: UserMessage) -> Result<Answer> {
+        if self.current.is_some() {
+            return Ok(self.work(|session| session.send(message))??);
+        }
         let cancel = CancelToken::new()?;
-        let stopping = self.stopping.clone();
-        let _during = stopping.during(&cancel);
-        let answer = if let Some(session) = &mut self.current {
-            session.cancel_with(cancel);
-            session.send(message)
-        } else {
-            let hooks = self.outfit.hooks(&self.view, cancel);
-            let session = Session::start(&self.outfit.agent, self.outfit.setting(), message, hooks)?;
-            self.current.insert(session).run()
-        };
+        let _during = self.stopping.during(&cancel);
+        let hooks = self.outfit.hooks(&self.view, cancel);
+        let session = Session::start(&self.outfit.agent, self.outfit.setting(), message, hooks)?;
+        let answer = self.current.insert(session).run();
         self.view.close();
         Ok(answer?)
+    }
+
+    /// Lets the conversation work. Each piece of work has a cancel token of its own.
+    fn work<T>(&mut self, work: impl FnOnce(&mut Session) -> T) -> Result<T> {
+        let Some(session) = &mut self.current else { bail!("there is nothing to go on with") };
+        let cancel = CancelToken::new()?;
+        let _during = self.stopping.during(&cancel);
+        session.cancel_with(cancel);
+        let done = work(session);
+        self.view.close();
+        Ok(done)
     }
 
     /// Takes up a conversation. Says what of it was left undone, a line each.
@@ -111,16 +118,8 @@ impl Chat {
 
     /// Goes on with what broke off, as far as it gets; and how to give a word that nobody was there to give.
     pub(crate) fn go_on(&mut self) -> Result<(Answer, Option<String>)> {
-        let (Some(begun), Some(session)) = (self.broken_off.take(), &mut self.current) else {
-            bail!("there is nothing to go on with");
-        };
-        let cancel = CancelToken::new()?;
-        let stopping = self.stopping.clone();
-        let _during = stopping.during(&cancel);
-        session.cancel_with(cancel);
-        let answer = session.run();
-        let id = session.id().short();
-        self.view.close();
+        let begun = self.broken_off.take().unwrap_or_default();
+        let (answer, id) = self.work(|session| (session.run(), session.id().short()))?;
         let answer = answer?;
         let words = words_to_give(&answer, begun, &id);
         Ok((answer, words))
@@ -128,13 +127,10 @@ impl Chat {
 
     /// Makes the conversation shorter.
     pub(crate) fn compact(&mut self) -> Result<String> {
-        let Some(session) = &mut self.current else {
+        if self.current.is_none() {
             return Ok("nothing was said yet, so there is nothing to make shorter".to_owned());
-        };
-        let cancel = CancelToken::new()?;
-        let _during = self.stopping.during(&cancel);
-        session.cancel_with(cancel);
-        Ok(match session.compact()? {
+        }
+        Ok(match self.work(Session::compact)?? {
             None => "there is too little to make it shorter".to_owned(),
             Some(done) => {
                 let (before, after) = (grouped(done.before), grouped(done.after));
@@ -153,6 +149,33 @@ impl Chat {
             self.current = Some(self.resumed(id)?.session);
         }
         Ok(())
+    }
+
+    /// What a line means. Built-in commands come before skills of the same name, which `/origin:name` still reaches.
+    pub(crate) fn read(&self, line: &str) -> SlashInput {
+        let is_skill = |name: &str| self.means_skill(name, |_| true);
+        entry::read(line, SlashCommands { commands: self.commands(), is_skill: &is_skill })
+    }
+
+    /// A text as a message for the model, with the skills that the user names in it.
+    pub(crate) fn message(&self, text: String) -> UserMessage {
+        let skills = entry::mentioned(&text, |name| self.means_skill(name, is_usable));
+        if skills.is_empty() { UserMessage::Text(text) } else { UserMessage::Mentions { text, skills } }
+    }
+
+    /// Whether a name means a skill that the agent sees, and that is like this.
+    fn means_skill(&self, name: &str, is_like: fn(&Lookup<'_>) -> bool) -> bool {
+        let snapshot = self.outfit.skills.snapshot();
+        let Ok(reference) = name.parse::<Reference>() else { return false };
+        let found = snapshot.find(&reference);
+        let is_seen =
+            matches!(found, Lookup::Found(id, _) | Lookup::Unusable(id, _) if self.sees(&snapshot, id));
+        is_seen && is_like(&found)
+    }
+
+    /// The commands of the agent that is spoken to.
+    fn commands(&self) -> &[SlashCommand] {
+        self.agent.as_ref().map_or(&[], |agent| &agent.read.definition.commands)
     }
 
     /// Why a skill that the user names cannot be started, where that is known beforehand.
@@ -236,36 +259,17 @@ fn is_startable(entry: &Entry) -> bool {
     is_ready && entry.is_user_invocable()
 }
 
+/// Whether `$NAME` in a message activates what the name means. `/NAME` means a skill also where it cannot be used right now.
+fn is_usable(found: &Lookup<'_>) -> bool {
+    matches!(found, Lookup::Found(_, entry) if is_startable(entry))
+}
+
 /// Whether one of these references means this very skill, and not another one of the same name.
 fn lists(snapshot: &Snapshot, references: &[String], skill: EntryId) -> bool {
     references.iter().filter_map(|written| written.parse::<Reference>().ok()).any(|reference| {
         let found = snapshot.find(&reference);
         matches!(found, Lookup::Found(id, _) | Lookup::Unusable(id, _) if id == skill)
     })
-}
-
-impl Names for Chat {
-    fn commands(&self) -> &[SlashCommand] {
-        self.agent.as_ref().map_or(&[], |agent| &agent.read.definition.commands)
-    }
-
-    fn is_skill(&self, name: &str) -> bool {
-        let snapshot = self.outfit.skills.snapshot();
-        let reference = name.parse::<Reference>().ok();
-        reference.is_some_and(|reference| match snapshot.find(&reference) {
-            Lookup::Found(id, _) | Lookup::Unusable(id, _) => self.sees(&snapshot, id),
-            _ => false,
-        })
-    }
-
-    fn is_usable(&self, name: &str) -> bool {
-        let snapshot = self.outfit.skills.snapshot();
-        let reference = name.parse::<Reference>().ok();
-        reference.is_some_and(|reference| match snapshot.find(&reference) {
-            Lookup::Found(id, entry) => is_startable(entry) && self.sees(&snapshot, id),
-            _ => false,
-        })
-    }
 }
 
 #[cfg(test)]

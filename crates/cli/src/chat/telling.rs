@@ -1,6 +1,6 @@
 //! What the built-in commands answer. None of them asks a model.
 
-use super::{Chat, Names, is_startable};
+use super::{Chat, is_startable};
 use crate::event_line::count;
 use crate::moment;
 use crate::output::{clean, shortened, width};

@@ -2,7 +2,7 @@
 
 use crate::args::Chat as Args;
 use crate::cast::Cast;
-use crate::chat::{Chat, Line, PastLines, Prompt, SIGN, Stopping, Typed};
+use crate::chat::{Chat, PastLines, Prompt, SIGN, Stopping, Typed};
 use crate::ending;
 use crate::exit::Exit;
 use crate::history_place;
@@ -13,7 +13,7 @@ use crate::screen;
 use crate::surroundings::Surroundings;
 use anyhow::{Context, Result, bail};
 use metier_agent::{Answer, UserMessage};
-use metier_definition::BuiltinCommand;
+use metier_definition::{BuiltinCommand, SlashInput};
 use metier_diagnostic::{Paint, counted};
 use metier_store::{By, Outcome};
 use serde_json::json;
@@ -40,7 +40,16 @@ pub(crate) fn run(args: &Args, surroundings: &Surroundings, output: &mut Output)
         let text = chat.tell(BuiltinCommand::Resume, id)?;
         tell("resume", &text, output)?;
     }
-    if is_typed { typed(chat, output) } else { streamed(chat, output) }
+    if !is_typed {
+        return talk(&mut chat, &mut None, output);
+    }
+    let prompt = Prompt::new(PastLines::of(&chat.outfit.surroundings.places), output.paint())?;
+    talk(&mut chat, &mut Some(Terminal { prompt, waiting: VecDeque::new() }), output)?;
+    if let Some(id) = chat.session() {
+        let text = format!("`metier chat --resume {}` goes on with it", id.short());
+        output.aside(&output.tinted(Tone::Dim, &text))?;
+    }
+    Ok(Exit::Fine)
 }
 
 /// Who led a conversation: whoever began it goes on with it.
@@ -66,67 +75,85 @@ fn greet(chat: &Chat, output: &mut Output) -> Result<()> {
     output.aside(&output.tinted(Tone::Dim, &text))
 }
 
-/// A chat at a terminal.
-fn typed(mut chat: Chat, output: &mut Output) -> Result<Exit> {
-    let mut prompt = Prompt::new(PastLines::of(&chat.outfit.surroundings.places), output.paint())?;
-    let mut waiting: VecDeque<String> = VecDeque::new();
-    let mut is_leaving = false;
+/// Reads lines and works for each, until there are no more: how the last of them ended that went wrong.
+fn talk(chat: &mut Chat, terminal: &mut Option<Terminal>, output: &mut Output) -> Result<Exit> {
+    let mut worst = Exit::Fine;
     loop {
-        if chat.broken_off.is_some() {
-            at_work(&mut prompt, &mut waiting, output, || chat.go_on())?;
-            continue;
-        }
-        let line = if let Some(line) = waiting.pop_front() {
+        let exit = if chat.broken_off.is_some() {
+            at_work(terminal, output, || chat.go_on())?
+        } else {
+            let line = match terminal {
+                Some(terminal) => terminal.line(chat, output)?,
+                None => streamed_line()?,
+            };
+            let Some(line) = line else { return Ok(worst) };
+            match chat.read(&line) {
+                SlashInput::Nothing => Exit::Fine,
+                SlashInput::BuiltIn(BuiltinCommand::Exit, _) => return Ok(worst),
+                SlashInput::BuiltIn(built_in, rest) => answer_self(chat, built_in, &rest, output)?,
+                SlashInput::Answer(text) => {
+                    tell("unknown", &clean(&text), output)?;
+                    Exit::Failed
+                }
+                SlashInput::Skill { name, .. } if !may_go(chat, &name, output)? => Exit::Failed,
+                line => at_work(terminal, output, || said(chat, line))?,
+            }
+        };
+        worst = if exit == Exit::Fine { worst } else { exit };
+    }
+}
+
+/// A line of a chat with a program, or with a file.
+fn streamed_line() -> Result<Option<String>> {
+    let mut line = Vec::new();
+    let mut input = io::stdin().lock().take(super::run::MAX_REQUEST);
+    let read = input.read_until(b'\n', &mut line).context("standard input")?;
+    Ok((read > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
+}
+
+/// Where a person types.
+struct Terminal {
+    prompt: Prompt,
+    /// What was typed while the agent worked.
+    waiting: VecDeque<String>,
+}
+
+impl Terminal {
+    /// The next line; `None` where the person leaves.
+    fn line(&mut self, chat: &Chat, output: &mut Output) -> Result<Option<String>> {
+        if let Some(line) = self.waiting.pop_front() {
             // It was typed while something else stood on the screen.
             output.line(format!("{SIGN}{}", clean(&line)))?;
             output.flush()?;
-            prompt.remember(&line)?;
-            line
-        } else {
-            prompt.know(chat.completions());
-            match prompt.read()? {
-                Typed::Line(line) => line,
-                Typed::End => break,
-                Typed::Interrupt if is_leaving => break,
-                Typed::Interrupt => {
-                    is_leaving = true;
-                    output.aside("Ctrl-C once more, Ctrl-D or `/exit` leaves")?;
-                    continue;
-                }
+            self.prompt.remember(&line)?;
+            return Ok(Some(line));
+        }
+        self.prompt.know(chat.completions());
+        let mut is_leaving = false;
+        loop {
+            match self.prompt.read()? {
+                Typed::Line(line) => return Ok(Some(line)),
+                Typed::Interrupt if !is_leaving => is_leaving = true,
+                Typed::Interrupt | Typed::End => return Ok(None),
             }
-        };
-        is_leaving = false;
-        match Line::read(&line, &chat) {
-            Line::Nothing => {}
-            Line::BuiltIn(BuiltinCommand::Exit, _) => break,
-            Line::BuiltIn(built_in, rest) => answer_self(&mut chat, built_in, &rest, output)?,
-            Line::Answer(text) => tell("unknown", &clean(&text), output)?,
-            Line::Skill { name, .. } if !may_go(&chat, &name, output)? => {}
-            line @ (Line::Message { .. } | Line::Skill { .. }) => {
-                at_work(&mut prompt, &mut waiting, output, || said(&mut chat, line))?;
-            }
+            output.aside("Ctrl-C once more, Ctrl-D or `/exit` leaves")?;
         }
     }
-    if let Some(id) = chat.session() {
-        let text = format!("`metier chat --resume {}` goes on with it", id.short());
-        output.aside(&output.tinted(Tone::Dim, &text))?;
-    }
-    Ok(Exit::Fine)
 }
 
-/// Listens to the keyboard while the agent works, and says how that ended. What was typed meanwhile waits.
+/// Lets the agent work, and says how that ended. At a terminal the keyboard is listened to meanwhile, and what was typed waits.
 fn at_work(
-    prompt: &mut Prompt,
-    waiting: &mut VecDeque<String>,
+    terminal: &mut Option<Terminal>,
     output: &mut Output,
     work: impl FnOnce() -> Result<Worked>,
-) -> Result<()> {
+) -> Result<Exit> {
+    let Some(Terminal { prompt, waiting }) = terminal else { return show(work(), output) };
     let paint = output.paint();
     let listening = Listening::begin(move |taken| tell_taken(taken, paint))?;
     let worked = work();
     let typed = listening.end();
     let is_stopped = worked.as_ref().is_ok_and(|(answer, _)| answer.ended.outcome == Outcome::Cancelled);
-    show(worked, output)?;
+    let exit = show(worked, output)?;
     if is_stopped && !typed.is_empty() {
         // Whoever stops the agent wants to think again, and not to have the rest sent after it.
         let number = counted(typed.len(), "message was", "messages were");
@@ -136,51 +163,14 @@ fn at_work(
     } else {
         waiting.extend(typed);
     }
-    Ok(())
+    Ok(exit)
 }
 
-/// A chat with a program, or with a file: a line is a message.
-fn streamed(mut chat: Chat, output: &mut Output) -> Result<Exit> {
-    let mut worst = Exit::Fine;
-    let mut input = io::stdin().lock();
-    loop {
-        if chat.broken_off.is_some() {
-            let exit = show(chat.go_on(), output)?;
-            worst = if exit == Exit::Fine { worst } else { exit };
-        }
-        let mut line = Vec::new();
-        let read = (&mut input)
-            .take(super::run::MAX_REQUEST)
-            .read_until(b'\n', &mut line)
-            .context("standard input")?;
-        if read == 0 {
-            break;
-        }
-        let line = String::from_utf8_lossy(&line).into_owned();
-        match Line::read(&line, &chat) {
-            Line::Nothing => {}
-            Line::BuiltIn(BuiltinCommand::Exit, _) => break,
-            Line::BuiltIn(built_in, rest) => answer_self(&mut chat, built_in, &rest, output)?,
-            Line::Answer(text) => {
-                tell("unknown", &clean(&text), output)?;
-                worst = Exit::Failed;
-            }
-            Line::Skill { name, .. } if !may_go(&chat, &name, output)? => worst = Exit::Failed,
-            line @ (Line::Message { .. } | Line::Skill { .. }) => {
-                let exit = show(said(&mut chat, line), output)?;
-                worst = if exit == Exit::Fine { worst } else { exit };
-            }
-        }
-    }
-    Ok(worst)
-}
-
-fn answer_self(chat: &mut Chat, built_in: BuiltinCommand, rest: &str, output: &mut Output) -> Result<()> {
-    match chat.tell(built_in, rest) {
-        Ok(text) => tell(built_in.name(), &text, output),
-        // A command that fails is no reason to end a conversation.
-        Err(error) => tell(built_in.name(), &format!("error: {error:#}"), output),
-    }
+fn answer_self(chat: &mut Chat, built_in: BuiltinCommand, rest: &str, output: &mut Output) -> Result<Exit> {
+    // A command that fails is no reason to end a conversation.
+    let text = chat.tell(built_in, rest).unwrap_or_else(|error| format!("error: {error:#}"));
+    tell(built_in.name(), &text, output)?;
+    Ok(Exit::Fine)
 }
 
 /// An answer of metier's own.
@@ -206,15 +196,17 @@ fn may_go(chat: &Chat, name: &str, output: &mut Output) -> Result<bool> {
 type Worked = (Answer, Option<String>);
 
 /// Gives a line to the agent.
-fn said(chat: &mut Chat, line: Line) -> Result<Worked> {
-    let answer = match line {
-        Line::Skill { name, arguments } => chat.send(UserMessage::Skill { by: By::User, name, arguments }),
-        Line::Message { text, names } if names.is_empty() => chat.send(UserMessage::Text(text)),
-        Line::Message { text, names } => chat.send(UserMessage::Mentions { text, skills: names }),
+fn said(chat: &mut Chat, line: SlashInput) -> Result<Worked> {
+    let message = match line {
+        SlashInput::Skill { name, arguments } => UserMessage::Skill { by: By::User, name, arguments },
+        SlashInput::Message(text) => chat.message(text),
+        SlashInput::Expanded(expanded) => chat.message(expanded.message()),
         // Whoever reads lines has answered these.
-        Line::Nothing | Line::BuiltIn(..) | Line::Answer(_) => bail!("there is nothing to say"),
+        SlashInput::Nothing | SlashInput::BuiltIn(..) | SlashInput::Answer(_) => {
+            bail!("there is nothing to say")
+        }
     };
-    Ok((answer?, None))
+    Ok((chat.send(message)?, None))
 }
 
 /// How a message ended. What went wrong with it is no reason to end the conversation.
