@@ -10,10 +10,8 @@ use metier_diagnostic::{Code, Diagnostic};
 pub struct Rule {
     /// Its name, how much it matters, and what it reports.
     pub code: Code,
-    /// Why that is worth changing.
-    pub why: &'static str,
-    /// What to do about it.
-    pub remedy: &'static str,
+    /// Why that is worth changing, what to do about it, and an example of each side, as Markdown.
+    pub page: &'static str,
     /// A skill the rule is content with.
     pub ok: Example,
     /// A skill the rule reports.

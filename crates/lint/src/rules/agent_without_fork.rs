@@ -8,9 +8,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "`agent` or `background` is given, and the skill does not run in a fork.",
     ),
-    why: "Both keys say how a fork runs. Without `context: fork` the skill runs in the conversation and they have no \
-          effect.",
-    remedy: "Add `context: fork`, or take the key out.",
+    page: include_str!("agent_without_fork.md"),
     ok: Example::new(
         "---\nname: survey\ndescription: Surveys a code base. Use when asked for an overview.\ncontext: fork\nagent: Explore\n---\nList the parts and what each is for.\n",
     ),

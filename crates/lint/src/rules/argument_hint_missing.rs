@@ -7,9 +7,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Info,
         "The body takes arguments, and nothing says which ones.",
     ),
-    why: "Clients show `argument-hint` beside the name while the user types. Without it nobody knows that the skill \
-          takes something, or what.",
-    remedy: "Add `argument-hint: \"[what it takes]\"`.",
+    page: include_str!("argument_hint_missing.md"),
     ok: Example::new(
         "---\nname: explain\ndescription: Explains a file. Use when asked what a file is for.\nargument-hint: \"[path]\"\n---\nExplain $ARGUMENTS in three sentences.\n",
     ),

@@ -8,9 +8,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "A declared argument is never used in the body, and others are.",
     ),
-    why: "Where a body puts in one argument, clients do not append the others. Users are asked for this one, and its \
-          value appears nowhere in what the model reads.",
-    remedy: "Write `$name` where the value belongs, or take the argument out.",
+    page: include_str!("arguments_unused.md"),
     ok: Example::new(
         "---\nname: greet\ndescription: Writes a greeting. Use when asked to greet somebody.\narguments: [person]\n---\nGreet $person in one line.\n",
     ),

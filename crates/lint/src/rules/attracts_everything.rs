@@ -12,10 +12,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Info,
         "A description is so general that it fits requests about anything.",
     ),
-    why: "Whoever chooses by descriptions takes a skill that is for everything wherever nothing else fits word for word, so it \
-          takes the place of the skill that was meant, and its text is read for nothing.",
-    remedy: "Say for which requests it is, with words that other skills do not have. What really belongs into every \
-             conversation belongs into the project's instructions, not into a skill.",
+    page: include_str!("attracts_everything.md"),
     ok: Example::new(
         "---\nname: house-style\ndescription: Knows our spelling and our typography. Use when a press release is written.\n---\nWrite numbers up to twelve as words.\n",
     ),

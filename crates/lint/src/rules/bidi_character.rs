@@ -9,9 +9,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Error,
         "The file contains a character that changes the direction in which text is shown.",
     ),
-    why: "Whoever reviews the file sees its letters in another order than the model does. That is how a command that \
-          looks harmless is made to say something else.",
-    remedy: "Delete the character. Arabic and Hebrew text needs none of them, and isolates are left alone beside it.",
+    page: include_str!("bidi_character.md"),
     ok: Example::new(
         "---\nname: greet\ndescription: Greets in Hebrew. Use when a greeting is asked for.\n---\nSay \u{5e9}\u{5dc}\u{5d5}\u{5dd} first.\n",
     ),

@@ -3,8 +3,7 @@ use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("body-empty", Severity::Warning, "Nothing follows the frontmatter."),
-    why: "The description only says when to use a skill. A model that activates this one is told nothing it could do.",
-    remedy: "Write the instructions below the closing `---`.",
+    page: include_str!("body_empty.md"),
     ok: Example::new(
         "---\nname: tidy\ndescription: Tidies a folder. Use when asked to clean up.\n---\nMove each file to the folder of its kind.\n",
     ),

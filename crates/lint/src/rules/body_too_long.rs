@@ -15,9 +15,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "The body has more than 500 lines or about 5,000 tokens.",
     ),
-    why: "The whole body enters the conversation each time the skill is used, whatever part of it is needed, and \
-          stays there. What is read only when it is needed costs nothing until then.",
-    remedy: "Move parts into files below `references/` and say in the body when to read each of them.",
+    page: include_str!("body_too_long.md"),
     ok: Example::new("---\nname: api\ndescription: Calls our API. Use when order data is needed.\n---\nRead [the calls](references/calls.md) before you write one.\n",
     )
     .with(&[("references/calls.md", "# Calls\n", crate::RunBit::Clear)]),

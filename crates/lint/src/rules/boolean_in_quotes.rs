@@ -6,9 +6,7 @@ use metier_skill::{KeyType, ManifestKey};
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("boolean-in-quotes", Severity::Warning, "`true` or `false` is written in quotes."),
-    why: "In quotes it is a text. metier reads it as it is meant; other clients take the key as not given or, worse, \
-          every text as true, so that `\"false\"` switches on what it should switch off.",
-    remedy: "Take the quotes away.",
+    page: include_str!("boolean_in_quotes.md"),
     ok: Example::new(
         "---\nname: ship\ndescription: Uploads a build. Use when asked to upload one.\ndisable-model-invocation: true\n---\nUpload the newest build.\n",
     ),

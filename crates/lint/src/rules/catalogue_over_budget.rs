@@ -18,9 +18,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Info,
         "The names and descriptions of a root together exceed what a catalogue may cost.",
     ),
-    why: "All names and descriptions stand in the prompt of every conversation. Beyond the budget, 4,000 tokens \
-          where the window is not known, clients cut descriptions or leave them out, and those skills are not found.",
-    remedy: "Shorten descriptions, remove skills nobody uses, or keep them in several roots.",
+    page: include_str!("catalogue_over_budget.md"),
     ok: Example::new(
         "---\nname: commands\ndescription: Knows the commands of our shell. Use when one is needed.\n---\nLook in the list.\n",
     ),

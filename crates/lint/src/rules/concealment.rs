@@ -8,10 +8,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "The text asks the model to hide something from its user.",
     ),
-    why: "A user who is not told what was done cannot object to it. It is how a hostile skill keeps its work unseen, \
-          and a reviewer takes an honest one for hostile.",
-    remedy: "Say what is to be done instead, or let the model mention it in a word. Quote the sentence where it is an \
-             example of what not to do.",
+    page: include_str!("concealment.md"),
     ok: Example::new(
         "---\nname: backup\ndescription: Copies notes to a second disk. Use when asked for a backup.\n---\nNever copy without telling the user. Say how many notes were copied.\n",
     ),

@@ -19,10 +19,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Info,
         "Two skills of one root are described by the same telling words, so that a request can hardly tell them apart.",
     ),
-    why: "Skills that look alike are taken for each other: in published measurements nearly all wrong choices are made among \
-          look-alikes, and thirty of them do more harm than a thousand distinct skills.",
-    remedy: "Say in each description what only that skill does, or what it is not for and which skill is; or make one skill of \
-             the two.",
+    page: include_str!("crowded_pair.md"),
     ok: Example::new("---\nname: invoice-reader\ndescription: Reads amounts and dates from scanned invoices. Use when a supplier sends an invoice.\n---\nTotals stand at the bottom.\n",
     )
     .beside(

@@ -83,9 +83,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "A skill that deploys, deletes or sends may be started by the model, and nothing stops before the deed.",
     ),
-    why: "A model that misreads a request starts the skill on its own. What was deployed, deleted or sent then \
-          cannot be taken back.",
-    remedy: "Add `disable-model-invocation: true`, so that only the user starts it, or a step that asks first.",
+    page: include_str!("dangerous_auto_invocation.md"),
     ok: Example::new(
         "---\nname: deploy\ndescription: Deploys the site. Use when asked to deploy.\ndisable-model-invocation: true\n---\nRun this:\n\n```bash\nmake deploy\n```\n",
     ),

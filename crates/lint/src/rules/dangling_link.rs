@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("dangling-link", Severity::Warning, "A link leads to a file that the skill does not have."),
-    why: "A model that follows the instructions asks for the file, gets an error, and goes on without what it says.",
-    remedy: "Add the file, correct the path, or take the link out. Paths are relative to the SKILL.md.",
+    page: include_str!("dangling_link.md"),
     ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nFor forms see [forms](references/forms.md#fields).\n",
     )
     .with(&[("references/forms.md", "# Forms\n", RunBit::Clear)]),

@@ -10,9 +10,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "The description contains a tag such as `<name>`.",
     ),
-    why: "Descriptions are put into the prompt, in some clients between tags of their own. claude.ai and the \
-          reference packager refuse a description with `<…>` in it.",
-    remedy: "Write it in words: `a url` in place of `<url>`.",
+    page: include_str!("description_has_tags.md"),
     ok: Example::new(
         "---\nname: fetch\ndescription: Fetches a page. Use when asked for a page by its address.\n---\nFetch it and give back the text.\n",
     ),

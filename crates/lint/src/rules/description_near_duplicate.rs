@@ -13,9 +13,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "Two skills of one root have nearly the same description.",
     ),
-    why: "A model chooses by descriptions. Where two say the same it takes one by chance, and the other's \
-          instructions are missed.",
-    remedy: "Say in each what sets it apart, make one skill of the two, or remove the copy.",
+    page: include_str!("description_near_duplicate.md"),
     ok: Example::new("---\nname: logs\ndescription: Reads log files of the web server and finds errors. Use when a request fails.\n---\nBegin with the newest file.\n",
     )
     .beside(

@@ -12,9 +12,7 @@ const OPENINGS: &[&str] = &[
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("description-person", Severity::Warning, "The description speaks as `I` or to `you`."),
-    why: "Descriptions of all skills stand side by side in one prompt. `I can …` and `You are …` read there as if \
-          the model or the user said them, and do not say what the skill does.",
-    remedy: "Write in the third person: `Reads invoices`, not `I can read invoices`.",
+    page: include_str!("description_person.md"),
     ok: Example::new(
         "---\nname: invoices\ndescription: Reads invoices. Use when the user says \"I got an invoice\".\n---\nFind the line with the total.\n",
     ),

@@ -10,9 +10,7 @@ const MIN_CHARACTERS: usize = 8;
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("description-too-short", Severity::Warning, "The description has fewer than five words."),
-    why: "The description is all that a model sees when it chooses among skills. A few words cannot say what the \
-          skill does and when it is the right one, so it is used by accident or never.",
-    remedy: "Say what it does and when to use it, with the words users say.",
+    page: include_str!("description_too_short.md"),
     ok: Example::new(
         "---\nname: tidy\ndescription: Sorts files into folders by kind. Use when asked to clean up.\n---\nMove each file to the folder of its kind.\n",
     ),

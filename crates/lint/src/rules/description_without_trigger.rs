@@ -165,9 +165,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "The description says what the skill does and never when to use it.",
     ),
-    why: "A model compares what the user asks for with descriptions. One that names no situation has to be guessed \
-          at, so the skill stays unused or is used where it does not belong.",
-    remedy: "Add a sentence such as `Use when the user asks for …` with the words users say.",
+    page: include_str!("description_without_trigger.md"),
     ok: Example::new(
         "---\nname: charts\ndescription: Draws charts from tables. Use when a table is to be shown as a picture.\n---\nChoose the kind of chart by the kind of data.\n",
     ),

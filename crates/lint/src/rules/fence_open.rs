@@ -3,10 +3,7 @@ use metier_diagnostic::{Code, Position, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("fence-open", Severity::Warning, "A code fence is opened and never closed."),
-    why: "Everything behind it counts as code: its links are no links, and its headings no headings. Often it is an \
-          earlier block that holds a fence as long as its own, which ends it too soon.",
-    remedy: "Close the block with a line of as many backticks as opened it. A block that holds fences needs one backtick \
-             more than they have.",
+    page: include_str!("fence_open.md"),
     ok: Example::new(
         "---\nname: lint\ndescription: Runs the linter. Use when code was changed.\n---\nReport like this:\n\n````markdown\n```bash\nlint --fix\n```\n````\n",
     ),

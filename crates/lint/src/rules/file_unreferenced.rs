@@ -11,9 +11,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Info,
         "A file below `references/` or `scripts/` is named nowhere in the skill.",
     ),
-    why: "A model reads and runs what the body points to. What nothing points to is carried along, reviewed and never \
-          used, or it was meant to be named.",
-    remedy: "Say in the body when to use the file, or take it out. To name its folder is enough.",
+    page: include_str!("file_unreferenced.md"),
     ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nForms are explained in `references/forms.md`.\n",
     )
     .with(&[("references/forms.md", "# Forms\n", RunBit::Clear)]),

@@ -9,8 +9,7 @@ const SHOWN: usize = 3;
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("folder-too-large", Severity::Warning, "The skill's folder has more than 8 MB."),
-    why: "Clients and registries refuse larger uploads, and everybody who installs the skill copies all of it.",
-    remedy: "Take out what is not needed, such as videos, fonts and installed packages, or fetch it when it is used.",
+    page: include_str!("folder_too_large.md"),
     ok: Example::new("---\nname: slides\ndescription: Makes slides. Use when a talk is due.\n---\nBegin with [the deck](assets/deck.pptx).\n",
     )
     .with(&[("assets/deck.pptx", "PK", RunBit::Clear)]),

@@ -18,9 +18,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "The body tells to use a tool that the skill's own tool list leaves out.",
     ),
-    why: "Clients that take the list as a fence refuse the call, and those that take it as approval stop to ask. \
-          Either way the instructions and the list say different things.",
-    remedy: "Add the tool to the list, as narrowly as it is needed, or take the instruction out.",
+    page: include_str!("forbidden_tool_instructed.md"),
     ok: Example::new(
         "---\nname: count\ndescription: Counts lines. Use when asked how long a file is.\nallowed-tools: Read, Bash(wc:*)\n---\nRun this:\n\n```bash\nwc -l README.md\n```\n",
     ),

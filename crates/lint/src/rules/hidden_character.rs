@@ -8,9 +8,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "The file contains an invisible character where no script and no emoji needs one.",
     ),
-    why: "A search does not find the word it stands in, a command that is copied with it fails, and a reviewer cannot \
-          see what is hidden there. A model reads it.",
-    remedy: "Delete it. Editors show such characters when asked to show invisibles.",
+    page: include_str!("hidden_character.md"),
     ok: Example::new(
         "---\nname: team\ndescription: Lists who is on duty. Use when asked who to call.\n---\nBegin with \u{1f469}\u{200d}\u{1f4bb} or \u{2699}\u{fe0f}.\n",
     ),

@@ -38,9 +38,7 @@ const EVENTS: &[&str] = &[
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("hook-event-unknown", Severity::Warning, "`hooks` names an event that does not exist."),
-    why: "A hook under an unknown event is never run, and no client says so. A check that was meant to stop a \
-          command stops nothing.",
-    remedy: "Write the event as Claude Code spells it, such as `PreToolUse` or `Stop`.",
+    page: include_str!("hook_event_unknown.md"),
     ok: Example::new(
         "---\nname: guard\ndescription: Keeps commits small. Use when committing.\nhooks:\n  PreToolUse:\n    - matcher: Write\n      hooks:\n        - type: command\n          command: test -f notes.md\n---\nKeep each commit to one reason.\n",
     ),

@@ -12,10 +12,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "A script reaches a host that `metadata.metier.needs.hosts` does not name.",
     ),
-    why: "Scripts have no network of their own; what they reach is asked about. A host that is declared is part of the one \
-          question at the first run, and can be read before. One that is not stops the script in the middle, or fails it \
-          where nobody can be asked.",
-    remedy: "Name the host below `metadata.metier.needs.hosts`: `api.example.com`, `*.example.com`, or with a port.",
+    page: include_str!("host_undeclared.md"),
     ok: Example::new("---\nname: weather\ndescription: Tells the weather. Use when asked about rain.\nmetadata:\n  metier:\n    needs:\n      hosts:\n        - api.open-meteo.com\n---\nRun `scripts/now.sh`.\n",
     )
     .with(&[("scripts/now.sh", "#!/bin/sh\ncurl -s \"https://api.open-meteo.com/v1/forecast?$1\"\n", RunBit::Set)]),

@@ -5,9 +5,7 @@ use metier_skill::injected_commands;
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("injected-command", Severity::Info, "A command runs before the model reads the body."),
-    why: "What stands in `` !`…` `` is run when the skill is activated, before anybody has seen the text. Whoever \
-          installs the skill should know each of these commands.",
-    remedy: "Nothing, if the command is meant. Otherwise write it without the `!`, so that the model is shown it.",
+    page: include_str!("injected_command.md"),
     ok: Example::new(
         "---\nname: status\ndescription: Says what has changed. Use when asked for the state of work.\n---\nRun `git status` and say in one sentence what it means.\n",
     ),

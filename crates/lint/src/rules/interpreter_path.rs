@@ -7,8 +7,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "A script names an interpreter at a place that most machines do not have.",
     ),
-    why: "The script starts on the author's machine and nowhere else. `/usr/bin/env` looks the interpreter up on each.",
-    remedy: "Begin the script with `#!/usr/bin/env` and the interpreter's name.",
+    page: include_str!("interpreter_path.md"),
     ok: Example::new(
         "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `scripts/fill.py`.\n",
     )

@@ -9,9 +9,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "A key is spelled in a way that most clients do not read.",
     ),
-    why: "metier understands the spelling. Most clients ignore a key they do not know without a word, so a tool list \
-          or an invocation switch has no effect there.",
-    remedy: "Write the key as most clients read it.",
+    page: include_str!("key_spelling.md"),
     ok: Example::new(
         "---\nname: lookup\ndescription: Looks words up. Use when a word is unknown.\nallowed-tools: Read\n---\nLook in the glossary.\n",
     ),

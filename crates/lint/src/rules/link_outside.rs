@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("link-outside", Severity::Info, "A link leads out of the skill's folder."),
-    why: "A skill is copied, installed and checked as one folder. What lies outside of it is missing wherever the skill \
-          is used alone, and clients that confine a skill to its folder refuse to read it.",
-    remedy: "Copy the file below `references/`. Another skill is better called by its name than by a path.",
+    page: include_str!("link_outside.md"),
     ok: Example::new("---\nname: deploy\ndescription: Deploys the site. Use when a release is ready.\n---\nKeep to [the rules](references/rules.md).\n",
     )
     .with(&[("references/rules.md", "# Rules\n", RunBit::Clear)]),

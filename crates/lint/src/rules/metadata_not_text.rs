@@ -9,9 +9,7 @@ const OWNED: &[&str] =
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("metadata-not-text", Severity::Info, "A value of `metadata` is not a text."),
-    why: "The open standard says that `metadata` maps texts to texts. Strict readers refuse another value or show \
-          `1.10` as `1.1`.",
-    remedy: "Put numbers, dates and booleans in quotes, and write lists as one text.",
+    page: include_str!("metadata_not_text.md"),
     ok: Example::new(
         "---\nname: maps\ndescription: Draws maps of a region. Use when a place comes up.\nmetadata:\n  version: \"1.10\"\n  tags: maps, places\n---\nDraw north at the top.\n",
     ),

@@ -4,9 +4,7 @@ use metier_diagnostic::{Code, Severity};
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("model-not-a-name", Severity::Warning, "`model` is not the name of a model."),
-    why: "No model's name has blanks or marks in it. A client that cannot find the model uses another one or refuses \
-          the skill.",
-    remedy: "Write one alias or name, such as `sonnet` or `provider/model`, or leave the key out.",
+    page: include_str!("model_not_a_name.md"),
     ok: Example::new(
         "---\nname: proof\ndescription: Proofreads a text. Use when asked to proofread.\nmodel: sonnet\n---\nMark each mistake and say why it is one.\n",
     ),

@@ -9,8 +9,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "Two names of one root differ only in case, hyphens or a plural.",
     ),
-    why: "Users and models write one and mean the other, and on some file systems both are the same folder.",
-    remedy: "Give one of the two a name that says what sets it apart, or make one skill of them.",
+    page: include_str!("name_confusable.md"),
     ok: Example::new("---\nname: unit-test\ndescription: Writes tests for one function. Use when asked to test a function.\n---\nWrite one test for each case.\n",
     )
     .beside(

@@ -11,9 +11,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Error,
         "The name has letters that look like others: it can be taken for another skill's.",
     ),
-    why: "A name with a Cyrillic `а` looks exactly like the one with the Latin letter. Whoever reads it calls another \
-          skill than the one that is meant, which is how a skill passes itself off as one that is trusted.",
-    remedy: "Write each word of the name in one alphabet, and names that look Latin in Latin letters.",
+    page: include_str!("name_homoglyph.md"),
     ok: Example::new(
         "---\nname: pay\ndescription: Pays an invoice. Use when asked to pay one.\n---\nAsk the user for the amount first.\n",
     ),

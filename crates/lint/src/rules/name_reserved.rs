@@ -10,9 +10,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "The name contains a word that a vendor has reserved.",
     ),
-    why: "claude.ai and the Skills API refuse names that contain `claude` or `anthropic`. The skill works in a folder \
-          and cannot be uploaded there.",
-    remedy: "Name the skill after what it does, and mention the product in the description.",
+    page: include_str!("name_reserved.md"),
     ok: Example::new(
         "---\nname: agent-settings\ndescription: Checks the settings of Claude Code. Use when settings do not work.\n---\nRead the settings and say what contradicts itself.\n",
     ),

@@ -6,8 +6,7 @@ use std::collections::HashMap;
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("name-taken", Severity::Warning, "Two skills of one root have the same name."),
-    why: "A name calls one skill. The other one is shadowed: it is there, and nobody reaches it by its name.",
-    remedy: "Rename one of the two, or remove the copy.",
+    page: include_str!("name_taken.md"),
     ok: Example::new("---\nname: mail\ndescription: Writes mails. Use when asked to write one.\n---\nKeep it short.\n",
     )
     .beside(

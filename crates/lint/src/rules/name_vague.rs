@@ -30,9 +30,7 @@ const FILLERS: &[&str] = &[
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("name-vague", Severity::Warning, "The name consists of words that fit every skill."),
-    why: "Users call a skill by its name, and models read the name first when they choose. `my-tools` tells neither \
-          of them anything, and the next skill could have the same name.",
-    remedy: "Name what it works on and what it does: `invoice-reader`, `release-notes`.",
+    page: include_str!("name_vague.md"),
     ok: Example::new(
         "---\nname: invoice-reader\ndescription: Reads totals from invoices. Use when an invoice comes up.\n---\nFind the line with the total.\n",
     ),

@@ -3,8 +3,7 @@ use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("personal-path", Severity::Warning, "A path leads to the home of one person."),
-    why: "The path exists on one machine. Everywhere else the step fails, and it tells everybody who the author is.",
-    remedy: "Write the path from the skill's folder (`scripts/run.py`), from the project, or from `~`.",
+    page: include_str!("personal_path.md"),
     ok: Example::new(
         "---\nname: sync\ndescription: Copies notes between machines. Use when notes differ.\n---\nCopy `/home/<you>/notes` to `~/notes`.\n",
     ),

@@ -7,10 +7,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "Code contains `$1` or the like, which is replaced by an argument of the skill.",
     ),
-    why: "Arguments are filled in everywhere in a body, code included. When the skill is started with arguments, \
-          `awk '{print $1}'` reaches the model with the second of them in place of `$1`.",
-    remedy: "Write `\\$1` to keep it, or move the code into a file below `scripts/`, where nothing is replaced. If an \
-             argument is meant, declare it under `arguments`.",
+    page: include_str!("placeholder_in_code.md"),
     ok: Example::new(
         "---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\n```bash\ndu -s * | awk '{print \\$1}'\n```\n",
     ),

@@ -12,9 +12,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Info,
         "A reference lies more than one folder below `references/`.",
     ),
-    why: "The open standard advises to keep references one level deep. Clients list what a skill has by folder, and \
-          some list only the first; the rest is found by luck.",
-    remedy: "Move the file up, and put into its name what the folders said.",
+    page: include_str!("reference_too_deep.md"),
     ok: Example::new("---\nname: cloud\ndescription: Sets up servers. Use when a server is needed.\n---\nSee [networks](references/aws/networks.md).\n",
     )
     .with(&[("references/aws/networks.md", "# Networks\n", RunBit::Clear)]),

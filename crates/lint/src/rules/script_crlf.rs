@@ -10,9 +10,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Error,
         "A script with an interpreter line has Windows line ends, so that Linux and macOS cannot start it.",
     ),
-    why: "The carriage return becomes part of the interpreter's name, and the system answers that there is no such \
-          file. Shells also take it for a part of each line's last word.",
-    remedy: "Save the script with Unix line ends. A line `*.sh text eol=lf` in `.gitattributes` keeps them.",
+    page: include_str!("script_crlf.md"),
     ok: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `bash scripts/usage.sh`.\n",
     )
     .with(&[("scripts/usage.sh", "#!/bin/sh\ndu -s *\n", RunBit::Set)]),

@@ -6,8 +6,7 @@ use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("script-missing", Severity::Warning, "The text names a script that the skill does not have."),
-    why: "The model starts it, gets an error, and improvises what the script was to do.",
-    remedy: "Add the script, correct its path, or take the step out. Paths are relative to the SKILL.md.",
+    page: include_str!("script_missing.md"),
     ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts/fill.py form.pdf`.\n",
     )
     .with(&[("scripts/fill.py", "print('filled')\n", RunBit::Clear)]),

@@ -8,8 +8,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "The text starts a script by its path, and the script may not be started.",
     ),
-    why: "The system answers `Permission denied`, and the model tries something else.",
-    remedy: "Run `chmod +x` on the script and commit that, or start it through its interpreter (`bash scripts/x.sh`).",
+    page: include_str!("script_not_executable.md"),
     ok: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun it:\n\n```bash\nbash scripts/usage.sh --all\n```\n",
     )
     .with(&[("scripts/usage.sh", "#!/bin/sh\ndu -s *\n", RunBit::Clear)]),

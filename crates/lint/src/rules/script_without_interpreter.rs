@@ -7,9 +7,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "A script's first line does not say what runs it.",
     ),
-    why: "It runs only for somebody who knows its language. Started by its path it falls to whatever shell is there.",
-    remedy: "Begin it with a line such as `#!/usr/bin/env python3`. A file that others only read in (`source`, `import`) \
-             needs none.",
+    page: include_str!("script_without_interpreter.md"),
     ok: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `scripts/usage`.\n",
     )
     .with(&[("scripts/usage", "#!/bin/sh\ndu -s *\n", RunBit::Set)]),

@@ -12,9 +12,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "A script reads a key, token or password from the environment that `metadata.metier.needs.env` does not name.",
     ),
-    why: "Scripts get a small environment and none of the user's secrets. One that is declared is part of the one \
-          question at the first run; one that is not is simply not there, and the script fails or goes on without it.",
-    remedy: "Name the variable below `metadata.metier.needs.env`.",
+    page: include_str!("secret_undeclared.md"),
     ok: Example::new("---\nname: issues\ndescription: Sums up open issues. Use when asked about issues.\nmetadata:\n  metier:\n    needs:\n      env:\n        - TRACKER_TOKEN\n---\nRun `python3 scripts/issues.py`.\n",
     )
     .with(&[("scripts/issues.py", "import os\nprint(len(os.environ['TRACKER_TOKEN']))\n", RunBit::Clear)]),

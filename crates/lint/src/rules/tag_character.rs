@@ -11,9 +11,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Error,
         "The file contains invisible tag characters, which spell out text that only a model sees.",
     ),
-    why: "Each of them stands for a letter, and no editor shows it. Nothing but a few flag emoji is written with them, \
-          so what they spell was meant to be hidden.",
-    remedy: "Delete them, and ask where the file comes from.",
+    page: include_str!("tag_character.md"),
     ok: Example::new(
         "---\nname: flags\ndescription: Picks a flag. Use when a country needs one.\n---\nScotland is \u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}.\n",
     ),

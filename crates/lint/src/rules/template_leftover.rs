@@ -8,8 +8,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "The body still contains text of the template it was made from.",
     ),
-    why: "A model takes it for an instruction, or for a gap that it may fill as it likes.",
-    remedy: "Write what belongs there, or take the line out.",
+    page: include_str!("template_leftover.md"),
     ok: Example::new(
         "---\nname: notes\ndescription: Writes release notes. Use when a release is made.\n---\nSearch the code for `TODO: release` and list what is open.\n",
     ),

@@ -10,9 +10,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "A tool list names a tool that is nearly a well-known one.",
     ),
-    why: "Claude Code matches names exactly: `bash` and `WebSerch` match no tool there, so the entry neither allows \
-          nor forbids anything.",
-    remedy: "Write the tool's name as Claude Code spells it.",
+    page: include_str!("tool_misspelled.md"),
     ok: Example::new(
         "---\nname: news\ndescription: Gathers news. Use when asked what is new.\nallowed-tools: Read, WebSearch\n---\nSearch for today's headlines.\n",
     ),

@@ -9,9 +9,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Info,
         "A tool list is separated in a way that not all clients split.",
     ),
-    why: "The standard separates tools by blanks and Claude Code also by commas. `Read,Write` is one odd name to a \
-          reader that splits at blanks, and a list with both marks is split wrongly by either.",
-    remedy: "Write a YAML list, which every client reads, or the standard's blanks.",
+    page: include_str!("tools_separators.md"),
     ok: Example::new(
         "---\nname: notes\ndescription: Keeps notes. Use when something is worth keeping.\nallowed-tools: [Read, Write, Edit]\n---\nAppend to the newest note.\n",
     ),

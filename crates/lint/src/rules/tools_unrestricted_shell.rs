@@ -15,9 +15,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Info,
         "`allowed-tools` allows every shell command.",
     ),
-    why: "In clients that take the list as approval, no command is asked about while the skill is active, whatever \
-          the model was talked into. A pattern such as `Bash(git:*)` approves what the skill needs and nothing else.",
-    remedy: "Name the programs: `Bash(git:*)`, `Bash(npm test)`.",
+    page: include_str!("tools_unrestricted_shell.md"),
     ok: Example::new(
         "---\nname: log\ndescription: Sums up recent commits. Use when asked what has changed.\nallowed-tools: Read, Bash(git log:*)\n---\nRun `git log` and sum it up.\n",
     ),

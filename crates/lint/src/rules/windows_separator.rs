@@ -7,9 +7,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "A path of the skill is written with backslashes, which only Windows understands.",
     ),
-    why: "On Linux and macOS `scripts\\run.py` is one file of that odd name, and it is not there. Forward slashes work \
-          everywhere, on Windows too.",
-    remedy: "Write the path with forward slashes.",
+    page: include_str!("windows_separator.md"),
     ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts/fill.py`.\n",
     )
     .with(&[("scripts/fill.py", "print('filled')\n", RunBit::Clear)]),

@@ -12,10 +12,7 @@ pub(super) static RULE: Rule = Rule {
         Severity::Warning,
         "A script writes to a place that is read-only for it, and `metadata.metier.needs.write` does not ask for it.",
     ),
-    why: "A script starts in the skill's folder, which is read-only like the project. It can write to `TMPDIR` and \
-          `SKILL_DATA`; everything else it has to ask for. A write that nobody declared fails in the middle of the run.",
-    remedy: "Write below `TMPDIR` or `SKILL_DATA`, or name the place below `metadata.metier.needs.write`, as a glob seen from \
-             the project.",
+    page: include_str!("write_undeclared.md"),
     ok: Example::new("---\nname: report\ndescription: Writes the weekly report. Use when the week is over.\nmetadata:\n  metier:\n    needs:\n      write:\n        - reports/**\n---\nRun `scripts/week.sh`.\n",
     )
     .with(&[("scripts/week.sh", "#!/bin/sh\ndate > \"$PROJECT_DIR/reports/week.md\"\ndate > \"$TMPDIR/x\"\n", RunBit::Set)]),

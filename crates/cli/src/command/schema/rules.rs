@@ -1,11 +1,8 @@
 //! The page of rules, from the rules themselves.
 
 use anyhow::Result;
-use metier_lint::{Check, Example, Rule, RunBit, rules};
+use metier_lint::{Check, rules};
 use std::fmt::Write;
-
-/// How much of an example is shown.
-const MAX_SHOWN: usize = 1_500;
 
 pub(super) fn page() -> Result<String> {
     let mut page = String::from(
@@ -21,55 +18,12 @@ pub(super) fn page() -> Result<String> {
         writeln!(page, "| [`{name}`](#{name}) | {severity} | {fix} | {summary} |")?;
     }
     for rule in rules::ALL {
-        write_rule(&mut page, rule)?;
+        let code = &rule.code;
+        write!(page, "\n## {}\n\n*{}*. {}\n", code.name(), code.severity(), code.summary())?;
+        if let Check::Root(_) = rule.check {
+            writeln!(page, "It looks at all skills that are checked together.")?;
+        }
+        write!(page, "\n{}", rule.page)?;
     }
     Ok(page)
-}
-
-fn write_rule(page: &mut String, rule: &Rule) -> Result<()> {
-    let code = &rule.code;
-    write!(page, "\n## {}\n\n*{}*. {}\n", code.name(), code.severity(), code.summary())?;
-    if let Check::Root(_) = rule.check {
-        writeln!(page, "It looks at all skills that are checked together.")?;
-    }
-    write!(page, "\n**Why.** {}\n\n**What to do.** {}", rule.why, rule.remedy)?;
-    let fix = if rule.is_fixing() { " `metier check --fix` does it where there is only one way." } else { "" };
-    writeln!(page, "{fix}")?;
-    for (title, example) in [("Reported", &rule.bad), ("Fine", &rule.ok)] {
-        write!(page, "\n{title}:\n\n")?;
-        write_example(page, example)?;
-    }
-    Ok(())
-}
-
-fn write_example(page: &mut String, example: &Example) -> Result<()> {
-    write_file(page, &format!("{}/SKILL.md", example.folder()), example.text, example.repeated)?;
-    for (path, text, run_bit) in example.files {
-        let mark = if *run_bit == RunBit::Set { " (may be started)" } else { "" };
-        write_file(page, &format!("{}/{path}{mark}", example.folder()), text, None)?;
-    }
-    if let Some((folder, text)) = example.beside {
-        write_file(page, &format!("{folder}/SKILL.md"), text, None)?;
-    }
-    Ok(())
-}
-
-/// A file in a fence that is longer than any in it, with what cannot be seen spelled out.
-fn write_file(page: &mut String, title: &str, text: &str, repeated: Option<(&str, usize)>) -> Result<()> {
-    let longest = text.lines().map(|line| line.len() - line.trim_start_matches('`').len()).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    let shown: Vec<String> =
-        text.split('\n').map(|line| metier_diagnostic::visible(line).into_owned()).collect();
-    let mut shown = shown.join("\n");
-    // An example about size makes its point with its first lines.
-    if shown.len() > MAX_SHOWN {
-        let rest = shown.split_off(shown.floor_char_boundary(MAX_SHOWN));
-        shown.push_str(&format!("…    ({} more bytes)", rest.len()));
-    }
-    write!(page, "`{title}`\n\n{fence}text\n{}\n", shown.trim_end_matches('\n'))?;
-    if let Some((line, times)) = repeated {
-        writeln!(page, "{}    ({times} times)", line.trim_end())?;
-    }
-    write!(page, "{fence}\n\n")?;
-    Ok(())
 }
