@@ -1,8 +1,8 @@
 //! Is it a good skill? Rules about a SKILL.md, the files beside it and the skills next to it.
 //!
 //! [`lint`] judges one [`Skill`], [`lint_root`] what several have to do with each other. Each [`Rule`] is a file below
-//! `rules` with its reasons, an example of each side and the function that looks; the reference page and the tests are
-//! made from the same values. What is wrong with the frontmatter itself is said by `metier_skill` when it parses.
+//! `rules` with the function that looks, and a page beside it with its reasons and an example of each side; the reference page
+//! and the tests are made from that. What is wrong with the frontmatter itself is said by `metier_skill` when it parses.
 //!
 //! What this crate is not: it reads no files and finds no skills (whoever calls it passes in what lies in the folder),
 //! it changes nothing ([`mend()`] gives the text that the offered edits make), and it knows no client (those are `metier_skill`'s profiles).
@@ -49,7 +49,7 @@ pub use levels::{BadGlob, Level, Levels};
 pub use markdown::{CodeBlock, Link, Markdown};
 pub use mend::{Mended, mend};
 pub use root::Root;
-pub use rule::{Check, Example, ExampleFile, Rule};
+pub use rule::{Check, Rule};
 pub use skill::Skill;
 
 use metier_diagnostic::Diagnostic;

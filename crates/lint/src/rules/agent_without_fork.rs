@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::Context;
 
@@ -9,12 +9,6 @@ pub(super) static RULE: Rule = Rule {
         "`agent` or `background` is given, and the skill does not run in a fork.",
     ),
     page: include_str!("agent_without_fork.md"),
-    ok: Example::new(
-        "---\nname: survey\ndescription: Surveys a code base. Use when asked for an overview.\ncontext: fork\nagent: Explore\n---\nList the parts and what each is for.\n",
-    ),
-    bad: Example::new(
-        "---\nname: survey\ndescription: Surveys a code base. Use when asked for an overview.\nagent: Explore\n---\nList the parts and what each is for.\n",
-    ),
     check: Check::Skill(check),
 };
 

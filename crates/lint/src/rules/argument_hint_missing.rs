@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -8,12 +8,6 @@ pub(super) static RULE: Rule = Rule {
         "The body takes arguments, and nothing says which ones.",
     ),
     page: include_str!("argument_hint_missing.md"),
-    ok: Example::new(
-        "---\nname: explain\ndescription: Explains a file. Use when asked what a file is for.\nargument-hint: \"[path]\"\n---\nExplain $ARGUMENTS in three sentences.\n",
-    ),
-    bad: Example::new(
-        "---\nname: explain\ndescription: Explains a file. Use when asked what a file is for.\n---\nExplain $ARGUMENTS in three sentences.\n",
-    ),
     check: Check::Skill(check),
 };
 

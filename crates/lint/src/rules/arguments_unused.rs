@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 pub(super) static RULE: Rule = Rule {
@@ -9,12 +9,6 @@ pub(super) static RULE: Rule = Rule {
         "A declared argument is never used in the body, and others are.",
     ),
     page: include_str!("arguments_unused.md"),
-    ok: Example::new(
-        "---\nname: greet\ndescription: Writes a greeting. Use when asked to greet somebody.\narguments: [person]\n---\nGreet $person in one line.\n",
-    ),
-    bad: Example::new(
-        "---\nname: greet\ndescription: Writes a greeting. Use when asked to greet somebody.\narguments: [person, tone]\n---\nGreet $person in one line.\n",
-    ),
     check: Check::Skill(check),
 };
 

@@ -1,6 +1,6 @@
 use crate::claim::claim;
 use crate::phrase::{listed, quoted};
-use crate::{Check, Example, Findings, Root, Rule};
+use crate::{Check, Findings, Root, Rule};
 use metier_diagnostic::{Code, Severity};
 
 /// How many words are suggested.
@@ -13,12 +13,6 @@ pub(super) static RULE: Rule = Rule {
         "A description is so general that it fits requests about anything.",
     ),
     page: include_str!("attracts_everything.md"),
-    ok: Example::new(
-        "---\nname: house-style\ndescription: Knows our spelling and our typography. Use when a press release is written.\n---\nWrite numbers up to twelve as words.\n",
-    ),
-    bad: Example::new(
-        "---\nname: house-style\ndescription: Knows how we work. Use for any task.\n---\nIn a press release the embargo stands first. No press release without embargo. The embargo ends at noon.\n",
-    ),
     check: Check::Root(check),
 };
 

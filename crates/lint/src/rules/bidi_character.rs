@@ -1,6 +1,6 @@
 use crate::hidden::is_right_to_left;
 use crate::word::{first_bytes, last_bytes};
-use crate::{Check, Example, Findings, Hidden, HiddenKind, Rule, Skill};
+use crate::{Check, Findings, Hidden, HiddenKind, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 pub(super) static RULE: Rule = Rule {
@@ -10,12 +10,6 @@ pub(super) static RULE: Rule = Rule {
         "The file contains a character that changes the direction in which text is shown.",
     ),
     page: include_str!("bidi_character.md"),
-    ok: Example::new(
-        "---\nname: greet\ndescription: Greets in Hebrew. Use when a greeting is asked for.\n---\nSay \u{5e9}\u{5dc}\u{5d5}\u{5dd} first.\n",
-    ),
-    bad: Example::new(
-        "---\nname: greet\ndescription: Greets in Hebrew. Use when a greeting is asked for.\n---\nSay \u{202e}olleh\u{202c} first.\n",
-    ),
     check: Check::Skill(check),
 };
 

@@ -1,13 +1,9 @@
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("body-empty", Severity::Warning, "Nothing follows the frontmatter."),
     page: include_str!("body_empty.md"),
-    ok: Example::new(
-        "---\nname: tidy\ndescription: Tidies a folder. Use when asked to clean up.\n---\nMove each file to the folder of its kind.\n",
-    ),
-    bad: Example::new("---\nname: tidy\ndescription: Tidies a folder. Use when asked to clean up.\n---\n"),
     check: Check::Skill(check),
 };
 

@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span, grouped};
 
 /// What the open standard advises. It counts lines because authors can.
@@ -16,11 +16,6 @@ pub(super) static RULE: Rule = Rule {
         "The body has more than 500 lines or about 5,000 tokens.",
     ),
     page: include_str!("body_too_long.md"),
-    ok: Example::new("---\nname: api\ndescription: Calls our API. Use when order data is needed.\n---\nRead [the calls](references/calls.md) before you write one.\n",
-    )
-    .with(&[("references/calls.md", "# Calls\n", crate::RunBit::Clear)]),
-    bad: Example::new("---\nname: api\ndescription: Calls our API. Use when order data is needed.\n---\n")
-        .repeating("One more call.\n", 501),
     check: Check::Skill(check),
 };
 

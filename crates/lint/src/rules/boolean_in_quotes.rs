@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity};
 use metier_skill::yaml::{Entry, Kind, Style};
 use metier_skill::{KeyType, ManifestKey};
@@ -7,12 +7,6 @@ use metier_skill::{KeyType, ManifestKey};
 pub(super) static RULE: Rule = Rule {
     code: Code::new("boolean-in-quotes", Severity::Warning, "`true` or `false` is written in quotes."),
     page: include_str!("boolean_in_quotes.md"),
-    ok: Example::new(
-        "---\nname: ship\ndescription: Uploads a build. Use when asked to upload one.\ndisable-model-invocation: true\n---\nUpload the newest build.\n",
-    ),
-    bad: Example::new(
-        "---\nname: ship\ndescription: Uploads a build. Use when asked to upload one.\ndisable-model-invocation: \"true\"\n---\nUpload the newest build.\n",
-    ),
     check: Check::Fixing(check),
 };
 

@@ -1,16 +1,9 @@
 use super::body_too_long::BYTES_PER_TOKEN;
-use crate::{Check, Example, Findings, Root, Rule};
+use crate::{Check, Findings, Root, Rule};
 use metier_diagnostic::{Code, Diagnostic, Severity, grouped};
 
 /// What the catalogue may cost where a model's window is not known.
 const MAX_TOKENS: usize = 4_000;
-
-/// The same sentence often enough that one skill exceeds the budget.
-macro_rules! ten_times {
-    ($text:expr) => {
-        concat!($text, $text, $text, $text, $text, $text, $text, $text, $text, $text)
-    };
-}
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new(
@@ -19,16 +12,6 @@ pub(super) static RULE: Rule = Rule {
         "The names and descriptions of a root together exceed what a catalogue may cost.",
     ),
     page: include_str!("catalogue_over_budget.md"),
-    ok: Example::new(
-        "---\nname: commands\ndescription: Knows the commands of our shell. Use when one is needed.\n---\nLook in the list.\n",
-    ),
-    bad: Example::new(concat!(
-        "---\nname: commands\ndescription: >-\n  Knows the commands of our shell. Use when one is needed.\n",
-        ten_times!(ten_times!(ten_times!("  And one more.\n"))),
-        ten_times!(ten_times!("  And one more.\n")),
-        ten_times!(ten_times!("  And one more.\n")),
-        "---\nLook in the list.\n"
-    )),
     check: Check::Root(check),
 };
 

@@ -1,6 +1,6 @@
 use crate::phrase::{listed, quoted};
 use crate::resemblance::{WordSets, near_duplicates};
-use crate::{Check, Example, Findings, Root, Rule, Skill};
+use crate::{Check, Findings, Root, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 /// From this likeness on a request that fits one skill fits the other. Below it, what was read were skills of one subject with
@@ -20,18 +20,6 @@ pub(super) static RULE: Rule = Rule {
         "Two skills of one root are described by the same telling words, so that a request can hardly tell them apart.",
     ),
     page: include_str!("crowded_pair.md"),
-    ok: Example::new("---\nname: invoice-reader\ndescription: Reads amounts and dates from scanned invoices. Use when a supplier sends an invoice.\n---\nTotals stand at the bottom.\n",
-    )
-    .beside(
-        "invoice-writer",
-        "---\nname: invoice-writer\ndescription: Drafts outgoing bills with tax numbers for customers. Use at the end of a month.\n---\nNumbers have no gaps.\n",
-    ),
-    bad: Example::new("---\nname: invoice-reader\ndescription: Extracts amounts, dates and suppliers from invoices. Use when an invoice arrives.\n---\nTotals stand at the bottom.\n",
-    )
-    .beside(
-        "billing-intake",
-        "---\nname: billing-intake\ndescription: Pulls suppliers, dates and amounts out of scans. Use when invoices have arrived.\n---\n## Reminders\nA reminder has a fee. Reminders come weekly.\n",
-    ),
     check: Check::Root(check),
 };
 

@@ -1,6 +1,6 @@
 use crate::command::shell_blocks;
 use crate::phrase::{Spoken, quoted};
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 /// What cannot be taken back.
@@ -84,12 +84,6 @@ pub(super) static RULE: Rule = Rule {
         "A skill that deploys, deletes or sends may be started by the model, and nothing stops before the deed.",
     ),
     page: include_str!("dangerous_auto_invocation.md"),
-    ok: Example::new(
-        "---\nname: deploy\ndescription: Deploys the site. Use when asked to deploy.\ndisable-model-invocation: true\n---\nRun this:\n\n```bash\nmake deploy\n```\n",
-    ),
-    bad: Example::new(
-        "---\nname: deploy\ndescription: Deploys the site. Use when asked to deploy.\n---\nRun this:\n\n```bash\nmake deploy\n```\n",
-    ),
     check: Check::Skill(check),
 };
 

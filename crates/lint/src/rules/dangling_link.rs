@@ -1,16 +1,15 @@
 use crate::reference::{Reference, links};
-use crate::{Check, Example, Files, Findings, Rule, RunBit, Skill};
+use crate::{Check, Files, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
-    code: Code::new("dangling-link", Severity::Warning, "A link leads to a file that the skill does not have."),
-    page: include_str!("dangling_link.md"),
-    ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nFor forms see [forms](references/forms.md#fields).\n",
-    )
-    .with(&[("references/forms.md", "# Forms\n", RunBit::Clear)]),
-    bad: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nFor forms see [forms](references/forms.md).\n",
+    code: Code::new(
+        "dangling-link",
+        Severity::Warning,
+        "A link leads to a file that the skill does not have.",
     ),
+    page: include_str!("dangling_link.md"),
     check: Check::Skill(check),
 };
 

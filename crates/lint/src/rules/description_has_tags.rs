@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::Description;
 use std::ops::Range;
@@ -11,12 +11,6 @@ pub(super) static RULE: Rule = Rule {
         "The description contains a tag such as `<name>`.",
     ),
     page: include_str!("description_has_tags.md"),
-    ok: Example::new(
-        "---\nname: fetch\ndescription: Fetches a page. Use when asked for a page by its address.\n---\nFetch it and give back the text.\n",
-    ),
-    bad: Example::new(
-        "---\nname: fetch\ndescription: Fetches a page. Use when asked for <url>.\n---\nFetch it and give back the text.\n",
-    ),
     check: Check::Skill(check),
 };
 

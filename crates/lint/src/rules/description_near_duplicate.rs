@@ -1,6 +1,6 @@
 use crate::phrase::{Spoken, quoted};
 use crate::resemblance::{WordSets, near_duplicates};
-use crate::{Check, Example, Findings, Root, Rule, Skill};
+use crate::{Check, Findings, Root, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use std::collections::HashSet;
 
@@ -14,18 +14,6 @@ pub(super) static RULE: Rule = Rule {
         "Two skills of one root have nearly the same description.",
     ),
     page: include_str!("description_near_duplicate.md"),
-    ok: Example::new("---\nname: logs\ndescription: Reads log files of the web server and finds errors. Use when a request fails.\n---\nBegin with the newest file.\n",
-    )
-    .beside(
-        "metrics",
-        "---\nname: metrics\ndescription: Reads counters of the database and finds slow queries. Use when pages load slowly.\n---\nBegin with the slowest query.\n",
-    ),
-    bad: Example::new("---\nname: logs\ndescription: Reads log files of the web server and finds errors. Use when a request fails.\n---\nBegin with the newest file.\n",
-    )
-    .beside(
-        "metrics",
-        "---\nname: metrics\ndescription: Reads the log files of the web server and finds errors. Use when a request fails.\n---\nBegin with the slowest query.\n",
-    ),
     check: Check::Root(check),
 };
 

@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::Description;
 
@@ -13,12 +13,6 @@ const OPENINGS: &[&str] = &[
 pub(super) static RULE: Rule = Rule {
     code: Code::new("description-person", Severity::Warning, "The description speaks as `I` or to `you`."),
     page: include_str!("description_person.md"),
-    ok: Example::new(
-        "---\nname: invoices\ndescription: Reads invoices. Use when the user says \"I got an invoice\".\n---\nFind the line with the total.\n",
-    ),
-    bad: Example::new(
-        "---\nname: invoices\ndescription: I can read invoices. Use when one comes up.\n---\nFind the line with the total.\n",
-    ),
     check: Check::Skill(check),
 };
 

@@ -1,5 +1,5 @@
 use crate::phrase::Spoken;
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::Description;
 
@@ -11,12 +11,6 @@ const MIN_CHARACTERS: usize = 8;
 pub(super) static RULE: Rule = Rule {
     code: Code::new("description-too-short", Severity::Warning, "The description has fewer than five words."),
     page: include_str!("description_too_short.md"),
-    ok: Example::new(
-        "---\nname: tidy\ndescription: Sorts files into folders by kind. Use when asked to clean up.\n---\nMove each file to the folder of its kind.\n",
-    ),
-    bad: Example::new(
-        "---\nname: tidy\ndescription: Use when untidy\n---\nMove each file to the folder of its kind.\n",
-    ),
     check: Check::Skill(check),
 };
 

@@ -1,5 +1,5 @@
 use crate::phrase::{Spoken, is_mostly_ascii};
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::Description;
 
@@ -166,12 +166,6 @@ pub(super) static RULE: Rule = Rule {
         "The description says what the skill does and never when to use it.",
     ),
     page: include_str!("description_without_trigger.md"),
-    ok: Example::new(
-        "---\nname: charts\ndescription: Draws charts from tables. Use when a table is to be shown as a picture.\n---\nChoose the kind of chart by the kind of data.\n",
-    ),
-    bad: Example::new(
-        "---\nname: charts\ndescription: Draws bar and line charts from tables in one style.\n---\nChoose the kind of chart by the kind of data.\n",
-    ),
     check: Check::Skill(check),
 };
 

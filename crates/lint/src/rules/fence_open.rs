@@ -1,15 +1,9 @@
-use crate::{Check, CodeBlock, Example, Findings, Rule, Skill};
+use crate::{Check, CodeBlock, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Position, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("fence-open", Severity::Warning, "A code fence is opened and never closed."),
     page: include_str!("fence_open.md"),
-    ok: Example::new(
-        "---\nname: lint\ndescription: Runs the linter. Use when code was changed.\n---\nReport like this:\n\n````markdown\n```bash\nlint --fix\n```\n````\n",
-    ),
-    bad: Example::new(
-        "---\nname: lint\ndescription: Runs the linter. Use when code was changed.\n---\nRun it:\n\n```bash\nlint --fix\n\nThen say what was mended.\n",
-    ),
     check: Check::Skill(check),
 };
 

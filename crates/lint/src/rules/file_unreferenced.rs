@@ -1,4 +1,4 @@
-use crate::{Check, Example, File, Findings, Rule, RunBit, Skill};
+use crate::{Check, File, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 use std::collections::HashSet;
 
@@ -12,12 +12,6 @@ pub(super) static RULE: Rule = Rule {
         "A file below `references/` or `scripts/` is named nowhere in the skill.",
     ),
     page: include_str!("file_unreferenced.md"),
-    ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nForms are explained in `references/forms.md`.\n",
-    )
-    .with(&[("references/forms.md", "# Forms\n", RunBit::Clear)]),
-    bad: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nForms are explained in `references/forms.md`.\n",
-    )
-    .with(&[("references/forms.md", "# Forms\n", RunBit::Clear), ("references/old.md", "# Old\n", RunBit::Clear)]),
     check: Check::Skill(check),
 };
 
@@ -170,6 +164,7 @@ fn needs_no_name(file: &File) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RunBit;
     use crate::rules::tests::{file, found, found_in, messages};
 
     fn check(body: &str, paths: &[&str], expect: &[&str]) {

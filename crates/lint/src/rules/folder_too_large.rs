@@ -1,4 +1,4 @@
-use crate::{Check, Example, File, Findings, Rule, RunBit, Skill};
+use crate::{Check, File, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 /// What clients and registries take on upload.
@@ -10,12 +10,6 @@ const SHOWN: usize = 3;
 pub(super) static RULE: Rule = Rule {
     code: Code::new("folder-too-large", Severity::Warning, "The skill's folder has more than 8 MB."),
     page: include_str!("folder_too_large.md"),
-    ok: Example::new("---\nname: slides\ndescription: Makes slides. Use when a talk is due.\n---\nBegin with [the deck](assets/deck.pptx).\n",
-    )
-    .with(&[("assets/deck.pptx", "PK", RunBit::Clear)]),
-    bad: Example::new("---\nname: slides\ndescription: Makes slides. Use when a talk is due.\n---\nBegin with [the film](assets/film.mp4).\n",
-    )
-    .with_large("assets/film.mp4", 31_457_280),
     check: Check::Skill(check),
 };
 
@@ -47,6 +41,7 @@ fn megabytes(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RunBit;
     use crate::rules::tests::{file, found_in};
 
     #[test]

@@ -1,7 +1,7 @@
 use crate::command::{programs_of, shell_blocks};
 use crate::phrase::Spoken;
 use crate::tool::{KNOWN, lists, spoken_name};
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 use metier_skill::{Spanned, ToolPattern};
 
@@ -19,12 +19,6 @@ pub(super) static RULE: Rule = Rule {
         "The body tells to use a tool that the skill's own tool list leaves out.",
     ),
     page: include_str!("forbidden_tool_instructed.md"),
-    ok: Example::new(
-        "---\nname: count\ndescription: Counts lines. Use when asked how long a file is.\nallowed-tools: Read, Bash(wc:*)\n---\nRun this:\n\n```bash\nwc -l README.md\n```\n",
-    ),
-    bad: Example::new(
-        "---\nname: count\ndescription: Counts lines. Use when asked how long a file is.\nallowed-tools: Read\n---\nRun this:\n\n```bash\nwc -l README.md\n```\n",
-    ),
     check: Check::Skill(check),
 };
 

@@ -1,5 +1,5 @@
 use crate::hidden::{is_right_to_left, runs};
-use crate::{Check, Example, Findings, Hidden, HiddenKind, Rule, Skill};
+use crate::{Check, Findings, Hidden, HiddenKind, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 pub(super) static RULE: Rule = Rule {
@@ -9,12 +9,6 @@ pub(super) static RULE: Rule = Rule {
         "The file contains an invisible character where no script and no emoji needs one.",
     ),
     page: include_str!("hidden_character.md"),
-    ok: Example::new(
-        "---\nname: team\ndescription: Lists who is on duty. Use when asked who to call.\n---\nBegin with \u{1f469}\u{200d}\u{1f4bb} or \u{2699}\u{fe0f}.\n",
-    ),
-    bad: Example::new(
-        "---\nname: team\ndescription: Lists who is on duty. Use when asked who to call.\n---\nRun `on\u{200b}call list` first.\n",
-    ),
     check: Check::Skill(check),
 };
 

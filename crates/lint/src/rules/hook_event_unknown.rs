@@ -1,6 +1,6 @@
 use crate::phrase::quoted;
 use crate::spelling::meant;
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 /// The events that Claude Code documents, which is the client that reads `hooks`.
@@ -39,12 +39,6 @@ const EVENTS: &[&str] = &[
 pub(super) static RULE: Rule = Rule {
     code: Code::new("hook-event-unknown", Severity::Warning, "`hooks` names an event that does not exist."),
     page: include_str!("hook_event_unknown.md"),
-    ok: Example::new(
-        "---\nname: guard\ndescription: Keeps commits small. Use when committing.\nhooks:\n  PreToolUse:\n    - matcher: Write\n      hooks:\n        - type: command\n          command: test -f notes.md\n---\nKeep each commit to one reason.\n",
-    ),
-    bad: Example::new(
-        "---\nname: guard\ndescription: Keeps commits small. Use when committing.\nhooks:\n  BeforeTool:\n    - matcher: Write\n      hooks:\n        - type: command\n          command: test -f notes.md\n---\nKeep each commit to one reason.\n",
-    ),
     check: Check::Skill(check),
 };
 

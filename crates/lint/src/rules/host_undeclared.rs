@@ -2,7 +2,7 @@ use crate::address::{Host, is_declared};
 use crate::needs::Need;
 use crate::script::{Code, PieceKind, Pieces, Script, Shell, Simple, Word, last_name};
 use crate::usage::Usage;
-use crate::{Check, Example, Findings, Rule, RunBit, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code as Name, Severity};
 use std::ops::Range;
 
@@ -13,12 +13,6 @@ pub(super) static RULE: Rule = Rule {
         "A script reaches a host that `metadata.metier.needs.hosts` does not name.",
     ),
     page: include_str!("host_undeclared.md"),
-    ok: Example::new("---\nname: weather\ndescription: Tells the weather. Use when asked about rain.\nmetadata:\n  metier:\n    needs:\n      hosts:\n        - api.open-meteo.com\n---\nRun `scripts/now.sh`.\n",
-    )
-    .with(&[("scripts/now.sh", "#!/bin/sh\ncurl -s \"https://api.open-meteo.com/v1/forecast?$1\"\n", RunBit::Set)]),
-    bad: Example::new("---\nname: weather\ndescription: Tells the weather. Use when asked about rain.\n---\nRun `scripts/now.sh`.\n",
-    )
-    .with(&[("scripts/now.sh", "#!/bin/sh\ncurl -s \"https://api.open-meteo.com/v1/forecast?$1\"\n", RunBit::Set)]),
     check: Check::Skill(check),
 };
 
@@ -275,6 +269,7 @@ fn is_passive_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RunBit;
     use crate::rules::tests::{check_names, file, found_in};
 
     fn check(path: &str, text: &str, expect: &[&str]) {

@@ -1,17 +1,11 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 use metier_skill::injected_commands;
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("injected-command", Severity::Info, "A command runs before the model reads the body."),
     page: include_str!("injected_command.md"),
-    ok: Example::new(
-        "---\nname: status\ndescription: Says what has changed. Use when asked for the state of work.\n---\nRun `git status` and say in one sentence what it means.\n",
-    ),
-    bad: Example::new(
-        "---\nname: status\ndescription: Says what has changed. Use when asked for the state of work.\n---\nSay in one sentence what this means: !`git status`\n",
-    ),
     check: Check::Skill(check),
 };
 

@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Rule, RunBit, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -8,14 +8,6 @@ pub(super) static RULE: Rule = Rule {
         "A script names an interpreter at a place that most machines do not have.",
     ),
     page: include_str!("interpreter_path.md"),
-    ok: Example::new(
-        "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `scripts/fill.py`.\n",
-    )
-    .with(&[("scripts/fill.py", "#!/usr/bin/env python3\nprint('filled')\n", RunBit::Set)]),
-    bad: Example::new(
-        "---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `scripts/fill.py`.\n",
-    )
-    .with(&[("scripts/fill.py", "#!/opt/homebrew/bin/python3\nprint('filled')\n", RunBit::Set)]),
     check: Check::Fixing(check),
 };
 

@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity};
 use metier_skill::ManifestKey;
 use metier_skill::yaml::Entry;
@@ -10,12 +10,6 @@ pub(super) static RULE: Rule = Rule {
         "A key is spelled in a way that most clients do not read.",
     ),
     page: include_str!("key_spelling.md"),
-    ok: Example::new(
-        "---\nname: lookup\ndescription: Looks words up. Use when a word is unknown.\nallowed-tools: Read\n---\nLook in the glossary.\n",
-    ),
-    bad: Example::new(
-        "---\nname: lookup\ndescription: Looks words up. Use when a word is unknown.\nallowed_tools: Read\n---\nLook in the glossary.\n",
-    ),
     check: Check::Fixing(check),
 };
 

@@ -1,16 +1,11 @@
 use crate::reference::links;
-use crate::{Check, Example, Findings, Rule, RunBit, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("link-outside", Severity::Info, "A link leads out of the skill's folder."),
     page: include_str!("link_outside.md"),
-    ok: Example::new("---\nname: deploy\ndescription: Deploys the site. Use when a release is ready.\n---\nKeep to [the rules](references/rules.md).\n",
-    )
-    .with(&[("references/rules.md", "# Rules\n", RunBit::Clear)]),
-    bad: Example::new("---\nname: deploy\ndescription: Deploys the site. Use when a release is ready.\n---\nKeep to [the rules](../../docs/rules.md).\n",
-    ),
     check: Check::Skill(check),
 };
 

@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity};
 use metier_skill::yaml::{Kind, Node};
 
@@ -10,12 +10,6 @@ const OWNED: &[&str] =
 pub(super) static RULE: Rule = Rule {
     code: Code::new("metadata-not-text", Severity::Info, "A value of `metadata` is not a text."),
     page: include_str!("metadata_not_text.md"),
-    ok: Example::new(
-        "---\nname: maps\ndescription: Draws maps of a region. Use when a place comes up.\nmetadata:\n  version: \"1.10\"\n  tags: maps, places\n---\nDraw north at the top.\n",
-    ),
-    bad: Example::new(
-        "---\nname: maps\ndescription: Draws maps of a region. Use when a place comes up.\nmetadata:\n  version: 1.10\n  tags: [maps, places]\n---\nDraw north at the top.\n",
-    ),
     check: Check::Fixing(check),
 };
 

@@ -1,16 +1,10 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("model-not-a-name", Severity::Warning, "`model` is not the name of a model."),
     page: include_str!("model_not_a_name.md"),
-    ok: Example::new(
-        "---\nname: proof\ndescription: Proofreads a text. Use when asked to proofread.\nmodel: sonnet\n---\nMark each mistake and say why it is one.\n",
-    ),
-    bad: Example::new(
-        "---\nname: proof\ndescription: Proofreads a text. Use when asked to proofread.\nmodel: the best one available\n---\nMark each mistake and say why it is one.\n",
-    ),
     check: Check::Skill(check),
 };
 

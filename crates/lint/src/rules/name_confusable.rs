@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Root, Rule, Skill};
+use crate::{Check, Findings, Root, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use std::collections::HashMap;
 
@@ -10,18 +10,6 @@ pub(super) static RULE: Rule = Rule {
         "Two names of one root differ only in case, hyphens or a plural.",
     ),
     page: include_str!("name_confusable.md"),
-    ok: Example::new("---\nname: unit-test\ndescription: Writes tests for one function. Use when asked to test a function.\n---\nWrite one test for each case.\n",
-    )
-    .beside(
-        "load-test",
-        "---\nname: load-test\ndescription: Measures how much traffic a server takes. Use before a launch.\n---\nBegin with one request a second.\n",
-    ),
-    bad: Example::new("---\nname: unit-test\ndescription: Writes tests for one function. Use when asked to test a function.\n---\nWrite one test for each case.\n",
-    )
-    .beside(
-        "unit-tests",
-        "---\nname: unit-tests\ndescription: Measures how much traffic a server takes. Use before a launch.\n---\nBegin with one request a second.\n",
-    ),
     check: Check::Root(check),
 };
 

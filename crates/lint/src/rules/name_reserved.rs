@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 /// Words that Anthropic keeps for itself: its upload and its API refuse a name that contains one.
@@ -11,12 +11,6 @@ pub(super) static RULE: Rule = Rule {
         "The name contains a word that a vendor has reserved.",
     ),
     page: include_str!("name_reserved.md"),
-    ok: Example::new(
-        "---\nname: agent-settings\ndescription: Checks the settings of Claude Code. Use when settings do not work.\n---\nRead the settings and say what contradicts itself.\n",
-    ),
-    bad: Example::new(
-        "---\nname: claude-settings\ndescription: Checks the settings of Claude Code. Use when settings do not work.\n---\nRead the settings and say what contradicts itself.\n",
-    ),
     check: Check::Skill(check),
 };
 

@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Root, Rule, Skill};
+use crate::{Check, Findings, Root, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::UserOnly;
 use std::collections::HashMap;
@@ -7,18 +7,6 @@ use std::collections::HashMap;
 pub(super) static RULE: Rule = Rule {
     code: Code::new("name-taken", Severity::Warning, "Two skills of one root have the same name."),
     page: include_str!("name_taken.md"),
-    ok: Example::new("---\nname: mail\ndescription: Writes mails. Use when asked to write one.\n---\nKeep it short.\n",
-    )
-    .beside(
-        "post",
-        "---\nname: post\ndescription: Prints letters on paper. Use for anything that needs a stamp.\n---\nPrint on both sides.\n",
-    ),
-    bad: Example::new("---\nname: mail\ndescription: Writes mails. Use when asked to write one.\n---\nKeep it short.\n",
-    )
-    .beside(
-        "post",
-        "---\nname: mail\ndescription: Prints letters on paper. Use for anything that needs a stamp.\n---\nPrint on both sides.\n",
-    ),
     check: Check::Root(check),
 };
 

@@ -1,5 +1,5 @@
 use crate::phrase::quoted;
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::UserOnly;
 
@@ -31,12 +31,6 @@ const FILLERS: &[&str] = &[
 pub(super) static RULE: Rule = Rule {
     code: Code::new("name-vague", Severity::Warning, "The name consists of words that fit every skill."),
     page: include_str!("name_vague.md"),
-    ok: Example::new(
-        "---\nname: invoice-reader\ndescription: Reads totals from invoices. Use when an invoice comes up.\n---\nFind the line with the total.\n",
-    ),
-    bad: Example::new(
-        "---\nname: my-tools\ndescription: Reads totals from invoices. Use when an invoice comes up.\n---\nFind the line with the total.\n",
-    ),
     check: Check::Skill(check),
 };
 

@@ -1,15 +1,9 @@
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
     code: Code::new("personal-path", Severity::Warning, "A path leads to the home of one person."),
     page: include_str!("personal_path.md"),
-    ok: Example::new(
-        "---\nname: sync\ndescription: Copies notes between machines. Use when notes differ.\n---\nCopy `/home/<you>/notes` to `~/notes`.\n",
-    ),
-    bad: Example::new(
-        "---\nname: sync\ndescription: Copies notes between machines. Use when notes differ.\n---\nCopy `/Users/mkowalski/notes/list.md` to the server.\n",
-    ),
     check: Check::Skill(check),
 };
 

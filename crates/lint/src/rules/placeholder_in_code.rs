@@ -1,4 +1,4 @@
-use crate::{Check, CodeBlock, Example, Findings, Rule, Skill};
+use crate::{Check, CodeBlock, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -8,12 +8,6 @@ pub(super) static RULE: Rule = Rule {
         "Code contains `$1` or the like, which is replaced by an argument of the skill.",
     ),
     page: include_str!("placeholder_in_code.md"),
-    ok: Example::new(
-        "---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\n```bash\ndu -s * | awk '{print \\$1}'\n```\n",
-    ),
-    bad: Example::new(
-        "---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\n```bash\ndu -s * | awk '{print $1}'\n```\n",
-    ),
     check: Check::Skill(check),
 };
 

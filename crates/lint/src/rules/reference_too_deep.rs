@@ -1,5 +1,5 @@
 use crate::reference::links;
-use crate::{Check, Example, Findings, Rule, RunBit, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use std::collections::BTreeSet;
 
@@ -13,12 +13,6 @@ pub(super) static RULE: Rule = Rule {
         "A reference lies more than one folder below `references/`.",
     ),
     page: include_str!("reference_too_deep.md"),
-    ok: Example::new("---\nname: cloud\ndescription: Sets up servers. Use when a server is needed.\n---\nSee [networks](references/aws/networks.md).\n",
-    )
-    .with(&[("references/aws/networks.md", "# Networks\n", RunBit::Clear)]),
-    bad: Example::new("---\nname: cloud\ndescription: Sets up servers. Use when a server is needed.\n---\nSee [peers](references/aws/networks/peers.md).\n",
-    )
-    .with(&[("references/aws/networks/peers.md", "# Peers\n", RunBit::Clear)]),
     check: Check::Skill(check),
 };
 

@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Rule, RunBit, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity, Span};
 
 /// How many line ends a fix takes out one by one. A script is not longer; what is, is better converted by a tool.
@@ -11,12 +11,6 @@ pub(super) static RULE: Rule = Rule {
         "A script with an interpreter line has Windows line ends, so that Linux and macOS cannot start it.",
     ),
     page: include_str!("script_crlf.md"),
-    ok: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `bash scripts/usage.sh`.\n",
-    )
-    .with(&[("scripts/usage.sh", "#!/bin/sh\ndu -s *\n", RunBit::Set)]),
-    bad: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `bash scripts/usage.sh`.\n",
-    )
-    .with(&[("scripts/usage.sh", "#!/bin/sh\r\ndu -s *\r\n", RunBit::Set)]),
     check: Check::Fixing(check),
 };
 
@@ -47,6 +41,7 @@ fn returns(text: &str) -> impl Iterator<Item = usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RunBit;
     use crate::rules::tests::{file, found_in};
     use metier_diagnostic::apply;
 

@@ -1,17 +1,16 @@
 use crate::reference::Reference;
 use crate::word::{first_bytes, last_bytes};
-use crate::{Check, Example, Files, Findings, Rule, RunBit, Skill};
+use crate::{Check, Files, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use std::collections::BTreeSet;
 
 pub(super) static RULE: Rule = Rule {
-    code: Code::new("script-missing", Severity::Warning, "The text names a script that the skill does not have."),
-    page: include_str!("script_missing.md"),
-    ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts/fill.py form.pdf`.\n",
-    )
-    .with(&[("scripts/fill.py", "print('filled')\n", RunBit::Clear)]),
-    bad: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python ${CLAUDE_SKILL_DIR}/scripts/fill.py form.pdf`.\n",
+    code: Code::new(
+        "script-missing",
+        Severity::Warning,
+        "The text names a script that the skill does not have.",
     ),
+    page: include_str!("script_missing.md"),
     check: Check::Skill(check),
 };
 

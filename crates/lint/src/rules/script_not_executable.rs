@@ -1,5 +1,5 @@
 use crate::reference::OWN_FOLDER;
-use crate::{Check, Example, File, Findings, Rule, RunBit, Skill};
+use crate::{Check, File, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -9,12 +9,6 @@ pub(super) static RULE: Rule = Rule {
         "The text starts a script by its path, and the script may not be started.",
     ),
     page: include_str!("script_not_executable.md"),
-    ok: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun it:\n\n```bash\nbash scripts/usage.sh --all\n```\n",
-    )
-    .with(&[("scripts/usage.sh", "#!/bin/sh\ndu -s *\n", RunBit::Clear)]),
-    bad: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun it:\n\n```bash\n./scripts/usage.sh --all\n```\n",
-    )
-    .with(&[("scripts/usage.sh", "#!/bin/sh\ndu -s *\n", RunBit::Clear)]),
     check: Check::Skill(check),
 };
 

@@ -1,4 +1,4 @@
-use crate::{Check, Example, File, Findings, Rule, RunBit, Skill};
+use crate::{Check, File, Findings, Rule, RunBit, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -8,12 +8,6 @@ pub(super) static RULE: Rule = Rule {
         "A script's first line does not say what runs it.",
     ),
     page: include_str!("script_without_interpreter.md"),
-    ok: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `scripts/usage`.\n",
-    )
-    .with(&[("scripts/usage", "#!/bin/sh\ndu -s *\n", RunBit::Set)]),
-    bad: Example::new("---\nname: disk\ndescription: Says what fills a disk. Use when a disk is full.\n---\nRun `scripts/usage`.\n",
-    )
-    .with(&[("scripts/usage", "du -s *\n", RunBit::Set)]),
     check: Check::Skill(check),
 };
 

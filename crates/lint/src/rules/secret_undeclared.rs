@@ -1,7 +1,7 @@
 use crate::needs::Need;
 use crate::script::{Code, Pieces, Script, Shell};
 use crate::usage::Usage;
-use crate::{Check, Example, Findings, Rule, RunBit, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code as Name, Severity};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,12 +13,6 @@ pub(super) static RULE: Rule = Rule {
         "A script reads a key, token or password from the environment that `metadata.metier.needs.env` does not name.",
     ),
     page: include_str!("secret_undeclared.md"),
-    ok: Example::new("---\nname: issues\ndescription: Sums up open issues. Use when asked about issues.\nmetadata:\n  metier:\n    needs:\n      env:\n        - TRACKER_TOKEN\n---\nRun `python3 scripts/issues.py`.\n",
-    )
-    .with(&[("scripts/issues.py", "import os\nprint(len(os.environ['TRACKER_TOKEN']))\n", RunBit::Clear)]),
-    bad: Example::new("---\nname: issues\ndescription: Sums up open issues. Use when asked about issues.\n---\nRun `python3 scripts/issues.py`.\n",
-    )
-    .with(&[("scripts/issues.py", "import os\nprint(len(os.environ['TRACKER_TOKEN']))\n", RunBit::Clear)]),
     check: Check::Skill(check),
 };
 
@@ -189,6 +183,7 @@ fn is_written(after: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RunBit;
     use crate::rules::tests::{check_names, file};
 
     fn check(path: &str, text: &str, expect: &[&str]) {

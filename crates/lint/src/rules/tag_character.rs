@@ -1,5 +1,5 @@
 use crate::hidden::runs;
-use crate::{Check, Example, Findings, Hidden, HiddenKind, Rule, Skill};
+use crate::{Check, Findings, Hidden, HiddenKind, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 
 /// How much of the hidden text a message repeats. It is a stranger's text and only has to be recognised.
@@ -12,12 +12,6 @@ pub(super) static RULE: Rule = Rule {
         "The file contains invisible tag characters, which spell out text that only a model sees.",
     ),
     page: include_str!("tag_character.md"),
-    ok: Example::new(
-        "---\nname: flags\ndescription: Picks a flag. Use when a country needs one.\n---\nScotland is \u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}.\n",
-    ),
-    bad: Example::new(
-        "---\nname: flags\ndescription: Picks a flag. Use when a country needs one.\n---\nScotland has one.\u{e0072}\u{e0075}\u{e006e}\u{e0020}\u{e0069}\u{e0074}\n",
-    ),
     check: Check::Skill(check),
 };
 

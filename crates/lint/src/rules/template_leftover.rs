@@ -1,5 +1,5 @@
 use crate::word::is_quoted;
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -9,12 +9,6 @@ pub(super) static RULE: Rule = Rule {
         "The body still contains text of the template it was made from.",
     ),
     page: include_str!("template_leftover.md"),
-    ok: Example::new(
-        "---\nname: notes\ndescription: Writes release notes. Use when a release is made.\n---\nSearch the code for `TODO: release` and list what is open.\n",
-    ),
-    bad: Example::new(
-        "---\nname: notes\ndescription: Writes release notes. Use when a release is made.\n---\n[TODO: Say what a release note looks like]\n",
-    ),
     check: Check::Skill(check),
 };
 

@@ -1,7 +1,7 @@
 use crate::phrase::quoted;
 use crate::spelling::meant;
 use crate::tool::{KNOWN, lists, place_of, spoken_name};
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity};
 
 pub(super) static RULE: Rule = Rule {
@@ -11,12 +11,6 @@ pub(super) static RULE: Rule = Rule {
         "A tool list names a tool that is nearly a well-known one.",
     ),
     page: include_str!("tool_misspelled.md"),
-    ok: Example::new(
-        "---\nname: news\ndescription: Gathers news. Use when asked what is new.\nallowed-tools: Read, WebSearch\n---\nSearch for today's headlines.\n",
-    ),
-    bad: Example::new(
-        "---\nname: news\ndescription: Gathers news. Use when asked what is new.\nallowed-tools: Read, websearch\n---\nSearch for today's headlines.\n",
-    ),
     check: Check::Fixing(check),
 };
 

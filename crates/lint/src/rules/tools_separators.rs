@@ -1,4 +1,4 @@
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::yaml::Kind;
 use metier_skill::{KeyType, ManifestKey};
@@ -10,12 +10,6 @@ pub(super) static RULE: Rule = Rule {
         "A tool list is separated in a way that not all clients split.",
     ),
     page: include_str!("tools_separators.md"),
-    ok: Example::new(
-        "---\nname: notes\ndescription: Keeps notes. Use when something is worth keeping.\nallowed-tools: [Read, Write, Edit]\n---\nAppend to the newest note.\n",
-    ),
-    bad: Example::new(
-        "---\nname: notes\ndescription: Keeps notes. Use when something is worth keeping.\nallowed-tools: Read,Write Edit\n---\nAppend to the newest note.\n",
-    ),
     check: Check::Skill(check),
 };
 

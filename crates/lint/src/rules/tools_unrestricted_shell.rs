@@ -1,6 +1,6 @@
 use crate::command::programs;
 use crate::tool::{place_of, spoken_name};
-use crate::{Check, Example, Findings, Rule, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Severity};
 use metier_skill::{Tool, ToolPattern};
 
@@ -16,12 +16,6 @@ pub(super) static RULE: Rule = Rule {
         "`allowed-tools` allows every shell command.",
     ),
     page: include_str!("tools_unrestricted_shell.md"),
-    ok: Example::new(
-        "---\nname: log\ndescription: Sums up recent commits. Use when asked what has changed.\nallowed-tools: Read, Bash(git log:*)\n---\nRun `git log` and sum it up.\n",
-    ),
-    bad: Example::new(
-        "---\nname: log\ndescription: Sums up recent commits. Use when asked what has changed.\nallowed-tools: Read, Bash\n---\nRun `git log` and sum it up.\n",
-    ),
     check: Check::Skill(check),
 };
 

@@ -1,4 +1,4 @@
-use crate::{Check, Example, Files, Findings, Rule, RunBit, Skill};
+use crate::{Check, Files, Findings, Rule, Skill};
 use metier_diagnostic::{Code, Edit, Fix, Severity, Span};
 
 pub(super) static RULE: Rule = Rule {
@@ -8,12 +8,6 @@ pub(super) static RULE: Rule = Rule {
         "A path of the skill is written with backslashes, which only Windows understands.",
     ),
     page: include_str!("windows_separator.md"),
-    ok: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts/fill.py`.\n",
-    )
-    .with(&[("scripts/fill.py", "print('filled')\n", RunBit::Clear)]),
-    bad: Example::new("---\nname: pdf\ndescription: Reads PDFs. Use when a PDF comes up.\n---\nRun `python scripts\\fill.py`.\n",
-    )
-    .with(&[("scripts/fill.py", "print('filled')\n", RunBit::Clear)]),
     check: Check::Fixing(check),
 };
 

@@ -1,7 +1,7 @@
 use crate::needs::Need;
 use crate::script::{Code, PieceKind, Pieces, Script, Shell};
 use crate::usage::Usage;
-use crate::{Check, Example, Findings, Rule, RunBit, Skill};
+use crate::{Check, Findings, Rule, Skill};
 use globset::GlobBuilder;
 use metier_diagnostic::{Code as Name, Severity};
 use std::ops::Range;
@@ -13,12 +13,6 @@ pub(super) static RULE: Rule = Rule {
         "A script writes to a place that is read-only for it, and `metadata.metier.needs.write` does not ask for it.",
     ),
     page: include_str!("write_undeclared.md"),
-    ok: Example::new("---\nname: report\ndescription: Writes the weekly report. Use when the week is over.\nmetadata:\n  metier:\n    needs:\n      write:\n        - reports/**\n---\nRun `scripts/week.sh`.\n",
-    )
-    .with(&[("scripts/week.sh", "#!/bin/sh\ndate > \"$PROJECT_DIR/reports/week.md\"\ndate > \"$TMPDIR/x\"\n", RunBit::Set)]),
-    bad: Example::new("---\nname: report\ndescription: Writes the weekly report. Use when the week is over.\n---\nRun `scripts/week.sh`.\n",
-    )
-    .with(&[("scripts/week.sh", "#!/bin/sh\ndate > \"$PROJECT_DIR/reports/week.md\"\n", RunBit::Set)]),
     check: Check::Skill(check),
 };
 

@@ -1,54 +1,29 @@
 //! Every rule reports its bad example and is content with its good one.
 
+use crate::page::{Example, fine, reported};
 use metier_diagnostic::Diagnostic;
-use metier_lint::{Example, File, Files, Rule, Skill, lint, lint_root, rules};
+use metier_lint::{Files, Rule, Skill, lint, lint_root, rules};
 use metier_skill::Document;
 use std::path::Path;
-
-fn files(example: &Example) -> Vec<File> {
-    let mut files: Vec<File> = example
-        .files
-        .iter()
-        .map(|(path, text, run_bit)| File {
-            path: (*path).to_owned(),
-            size: text.len() as u64,
-            run_bit: *run_bit,
-            text: Some((*text).to_owned()),
-        })
-        .collect();
-    files.extend(example.large.map(|(path, size)| File {
-        path: path.to_owned(),
-        size,
-        run_bit: metier_lint::RunBit::Clear,
-        text: None,
-    }));
-    let document = File { path: "SKILL.md".into(), size: 1, run_bit: metier_lint::RunBit::Clear, text: None };
-    files.push(document);
-    files.sort_by(|a, b| a.path.cmp(&b.path));
-    files
-}
 
 fn document(source: &str, folder: &str) -> Document {
     let parsed = metier_skill::parse(source.as_bytes(), Some(folder));
     parsed.document.unwrap_or_else(|| panic!("the example does not load: {:?}", parsed.diagnostics))
 }
 
-/// Everything that all rules say about an example.
-fn found(example: &Example) -> Vec<Diagnostic> {
-    let (source, files) = (example.source(), files(example));
-    let parsed = document(&source, example.folder());
-    let path = |folder: &str| Path::new(folder).join("SKILL.md").into();
-    let skill =
-        Skill::new(path(example.folder()), Some(example.folder()), &source, &parsed, Files::Known(&files));
-    let mut found = lint(&skill);
-    if let Some((folder, text)) = example.beside {
-        let other = document(text, folder);
-        let other = Skill::new(path(folder), Some(folder), text, &other, Files::Known(&[]));
-        found.extend(lint_root(&[skill, other]));
-    } else {
-        found.extend(lint_root(&[skill]));
-    }
+/// Everything that all rules say about an example, of which the first skill is judged alone, too.
+fn found(example: &[Example]) -> Vec<Diagnostic> {
+    let documents: Vec<_> = example.iter().map(|skill| document(&skill.source, &skill.folder)).collect();
+    let skills: Vec<_> =
+        example.iter().zip(&documents).map(|(skill, document)| one(skill, document)).collect();
+    let mut found = lint(&skills[0]);
+    found.extend(lint_root(&skills));
     found
+}
+
+fn one<'a>(skill: &'a Example, document: &'a Document) -> Skill<'a> {
+    let path = Path::new(&skill.folder).join("SKILL.md").into();
+    Skill::new(path, Some(&skill.folder), &skill.source, document, Files::Known(&skill.files))
 }
 
 fn names(found: &[Diagnostic]) -> Vec<&'static str> {
@@ -64,7 +39,7 @@ fn each_rule(judge: impl Fn(&'static Rule)) {
 #[test]
 fn each_rule_reports_its_bad_example_with_a_place_and_a_way_out() {
     each_rule(|rule| {
-        let found = found(&rule.bad);
+        let found = found(&reported(rule));
         let name = rule.code.name();
         let own: Vec<_> = found.iter().filter(|one| one.code == &rule.code).collect();
         assert!(
@@ -83,7 +58,7 @@ fn each_rule_reports_its_bad_example_with_a_place_and_a_way_out() {
 #[test]
 fn no_rule_reports_a_good_example() {
     each_rule(|rule| {
-        let found = found(&rule.ok);
+        let found = found(&fine(rule));
         assert!(found.is_empty(), "the good example of {} gives {:?}", rule.code.name(), found);
     });
 }
@@ -91,7 +66,7 @@ fn no_rule_reports_a_good_example() {
 #[test]
 fn a_bad_example_is_bad_in_one_way() {
     each_rule(|rule| {
-        let found = found(&rule.bad);
+        let found = found(&reported(rule));
         let others: Vec<_> = names(&found).into_iter().filter(|name| *name != rule.code.name()).collect();
         assert!(others.is_empty(), "the bad example of {} also gives {others:?}", rule.code.name());
     });

@@ -9,5 +9,6 @@
 mod corpus;
 mod examples;
 mod mending;
+mod page;
 mod registry;
 mod robust;

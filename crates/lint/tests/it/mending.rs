@@ -1,5 +1,6 @@
 //! What a rule offers as a fix mends what it reports, and nothing is offered where none is promised.
 
+use crate::page::{Example, reported};
 use metier_diagnostic::{Diagnostic, apply};
 use metier_lint::{Check, Files, Rule, Skill, lint, rules};
 use std::path::Path;
@@ -16,16 +17,17 @@ fn found(rule: &Rule, folder: &str, source: &str) -> Vec<Diagnostic> {
 #[test]
 fn a_fix_leaves_nothing_to_mend_and_no_other_rule_offers_one() {
     for rule in rules::ALL.iter().filter(|rule| !matches!(rule.check, Check::Root(_))) {
-        let source = rule.bad.source();
-        let before = found(rule, rule.bad.folder(), &source);
+        let examples = reported(rule);
+        let Example { folder, source, .. } = &examples[0];
+        let before = found(rule, folder, source);
         let edits: Vec<_> =
             before.iter().filter_map(|one| one.fix.clone()).flat_map(|fix| fix.edits).collect();
         if !rule.is_fixing() {
             assert!(edits.is_empty(), "{} promises no fix and offers one", rule.code.name());
             continue;
         }
-        let mended = apply(&source, &edits);
-        let after = found(rule, rule.bad.folder(), &mended);
+        let mended = apply(source, &edits);
+        let after = found(rule, folder, &mended);
         let is_mended = after.iter().all(|one| one.fix.is_none());
         assert!(is_mended, "{} can mend what it has mended: {mended}", rule.code.name());
     }
