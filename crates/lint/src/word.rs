@@ -43,19 +43,12 @@ fn is_stop(gap: &str) -> bool {
     gap.contains(['.', '!', '?', ':', ';', '|', '(', ')', '—', '❌', '✅']) || has_blank_line(gap)
 }
 
-/// A blank line, or a line that begins a list item or a heading.
+/// A blank line, or a line that begins a list item or a heading. `* ` begins an item, `**` is emphasis.
 fn has_blank_line(gap: &str) -> bool {
-    let mut lines = gap.split('\n').skip(1);
-    lines.any(|line| line.trim().is_empty() && gap.matches('\n').count() > 1)
-        || gap
-            .split('\n')
-            .skip(1)
-            .any(|line| line.trim_start().starts_with(['-', '+', '#', '>']) || is_item(line))
-}
-
-/// `* ` begins a list item, `**` is emphasis.
-fn is_item(line: &str) -> bool {
-    line.trim_start().strip_prefix('*').is_some_and(|rest| rest.starts_with(' '))
+    let has_several = gap.matches('\n').count() > 1;
+    gap.split('\n').skip(1).map(str::trim_start).any(|line| {
+        (has_several && line.is_empty()) || line.starts_with(['-', '+', '#', '>']) || line.starts_with("* ")
+    })
 }
 
 /// How words begin: for each first letter the second ones, as bits. Letters are told by their lower five bits, which are the same
@@ -195,17 +188,12 @@ pub(crate) fn before(text: &str, until: usize) -> impl Iterator<Item = Word<'_>>
     let mut at = until;
     std::iter::from_fn(move || {
         let rest = text.get(..at)?;
-        let end =
-            rest.rfind(is_word).and_then(|last| Some(last + rest.get(last..)?.chars().next()?.len_utf8()))?;
-        if is_stop(rest.get(end..)?) {
+        let head = rest.trim_end_matches(|c| !is_word(c));
+        if head.is_empty() || is_stop(rest.get(head.len()..)?) {
             return None;
         }
-        let rest = rest.get(..end)?;
-        let start = rest
-            .rfind(|c| !is_word(c))
-            .map_or(Some(0), |last| Some(last + rest.get(last..)?.chars().next()?.len_utf8()))?;
-        at = start;
-        Some(Word { at: start, text: rest.get(start..)? })
+        at = head.trim_end_matches(is_word).len();
+        Some(Word { at, text: head.get(at..)? })
     })
     .take(MAX_BACK)
 }

@@ -76,27 +76,17 @@ impl<'a> Pieces<'a> {
                 (b'/', Some(b'/')) => reader.comment_line(),
                 (b'/', Some(b'*')) => reader.comment_block(),
                 (b'/', _) if reader.begins_pattern() => reader.pattern(),
-                (b'"' | b'\'', _) => {
+                (b'"' | b'\'' | b'`', _) => {
                     reader.at += 1;
                     let start = reader.at;
-                    reader.skip_quoted(byte);
-                    reader.push(
-                        PieceKind::Plain,
-                        start..reader.before_quote(start, byte),
-                        reader.at,
-                        start - 1,
-                    );
-                }
-                (b'`', _) => {
-                    reader.at += 1;
-                    let start = reader.at;
-                    reader.skip_template(0);
-                    reader.push(
-                        PieceKind::Filled,
-                        start..reader.before_quote(start, b'`'),
-                        reader.at,
-                        start - 1,
-                    );
+                    let kind = if byte == b'`' {
+                        reader.skip_template(0);
+                        PieceKind::Filled
+                    } else {
+                        reader.skip_quoted(byte);
+                        PieceKind::Plain
+                    };
+                    reader.push(kind, start..reader.before_quote(start, byte), reader.at, start - 1);
                 }
                 _ => reader.code(byte),
             }

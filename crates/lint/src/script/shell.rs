@@ -104,10 +104,10 @@ impl Simple {
         // `for X in`: `for` is no keyword here, so it is the program.
         match self.program() {
             Some(("for" | "select", arguments)) => arguments.first().is_some_and(|word| word.text == name),
-            Some(("read" | "mapfile" | "readarray" | "getopts", arguments)) => {
-                arguments.iter().any(|word| word.text == name)
-            }
-            Some((program, arguments)) if is_declaration(program) && program != "export" => {
+            Some((program, arguments))
+                if matches!(program, "read" | "mapfile" | "readarray" | "getopts")
+                    || (is_declaration(program) && program != "export") =>
+            {
                 arguments.iter().any(|word| word.text == name)
             }
             Some(("printf", arguments)) => {
