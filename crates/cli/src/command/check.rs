@@ -22,12 +22,12 @@ use declared_names::DeclaredNames;
 use judged::{Asked, Judged, Outcome};
 use levels::Judgement;
 use metier_diagnostic::{Diagnostic, Severity};
-use metier_lint::{Root, Rule, rules};
+use metier_lint::{Root, rules};
 use metier_skill::profile::Profile;
 use std::collections::HashSet;
 use std::path::Path;
 use target::Targets;
-use workers::{Item, in_parallel};
+use workers::in_parallel;
 
 pub(crate) fn run(args: &Check, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let format = if output.is_json() { CheckFormat::Json } else { args.format };
@@ -82,7 +82,7 @@ fn judge(args: &Check, asked: &Asked, judgement: &Judgement, surroundings: &Surr
             Err(found) => Judged::unreadable(found, is_meant),
         }
     };
-    let mut skills = in_parallel(&places, Item::Small, of_place);
+    let mut skills = in_parallel(&places, of_place);
     skills.extend(lone.into_iter().map(|subject| Judged::new(subject, asked, judgement, true)));
     // Whoever asks for another client's opinion of a skill does not ask about agents.
     let agents = if asked.rules { targets.agents.as_slice() } else { &[] };
@@ -107,7 +107,7 @@ fn together(
     judgement: &Judgement,
     surroundings: &Surroundings,
 ) -> (Vec<Diagnostic>, usize) {
-    let seen = in_parallel(skills, Item::Small, |skill| skill.subject.as_ref()?.skill());
+    let seen = in_parallel(skills, |skill| skill.subject.as_ref()?.skill());
     let seen: Vec<_> = seen.into_iter().flatten().collect();
     let others: HashSet<&Path> = skills
         .iter()
@@ -116,9 +116,8 @@ fn together(
         .collect();
     let is_meant = |found: &Diagnostic| found.path.as_deref().is_none_or(|path| !others.contains(path));
     let mut allowed = 0;
-    let rules: Vec<&'static Rule> = rules::ALL.to_vec();
     let root = Root::new(&seen);
-    let found = in_parallel(&rules, Item::Large, |rule| rule.judge_root(&root));
+    let found = in_parallel(rules::ALL, |rule| rule.judge_root(&root));
     let found = found.into_iter().flatten().filter(is_meant);
     let found = found.filter_map(|found| {
         let path = found.path.clone().unwrap_or_else(|| Path::new("").into());

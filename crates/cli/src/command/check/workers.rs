@@ -7,23 +7,13 @@ use std::thread;
 /// Items below which no second thread is started: they are done in the time that takes.
 const FEW: usize = 8;
 
-/// How much one item takes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Item {
-    /// Less than starting a thread.
-    Small,
-    /// More.
-    Large,
-}
-
 /// Works on every item and gives the results in the order of the items.
 pub(crate) fn in_parallel<'a, T: Sync, R: Send>(
     items: &'a [T],
-    item: Item,
     work: impl Fn(&'a T) -> R + Sync,
 ) -> Vec<R> {
     let workers = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    if (items.len() < FEW && item == Item::Small) || workers == 1 {
+    if items.len() < FEW || workers == 1 {
         return items.iter().map(work).collect();
     }
     // Taken one by one, since one skill may have a thousand times the text of another.
@@ -56,11 +46,8 @@ mod tests {
     #[test]
     fn results_are_in_the_order_of_the_items() {
         let items: Vec<usize> = (0..1_000).collect();
-        assert_eq!(
-            in_parallel(&items, Item::Small, |item| item * 2),
-            items.iter().map(|item| item * 2).collect::<Vec<_>>()
-        );
-        assert_eq!(in_parallel(&[3], Item::Small, |item| item + 1), [4]);
-        assert_eq!(in_parallel(&[3], Item::Large, |item| item + 1), [4]);
+        let doubled: Vec<usize> = items.iter().map(|item| item * 2).collect();
+        assert_eq!(in_parallel(&items, |item| item * 2), doubled);
+        assert_eq!(in_parallel(&[3], |item| item + 1), [4]);
     }
 }

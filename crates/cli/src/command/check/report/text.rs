@@ -3,7 +3,7 @@
 use super::super::judged::{Judged, Outcome};
 use super::super::mending::Mending;
 use super::super::portability;
-use super::super::workers::{Item, in_parallel};
+use super::super::workers::in_parallel;
 use super::source;
 use crate::args::Check;
 use crate::output::{Output, Tone};
@@ -70,7 +70,7 @@ fn write_findings(outcome: &Outcome, surroundings: &Surroundings, output: &mut O
     };
     // What was said of a file is not said again, so all findings of one are rendered together.
     let files: Vec<&[Diagnostic]> = findings.chunk_by(|one, other| one.path == other.path).collect();
-    for report in in_parallel(&files, Item::Small, |findings| render_report(findings, text_of, paint)) {
+    for report in in_parallel(&files, |findings| render_report(findings, text_of, paint)) {
         output.rendered(report.trim_end_matches('\n'))?;
         output.line("")?;
         output.line("")?;
