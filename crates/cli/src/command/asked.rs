@@ -1,73 +1,50 @@
-//! What a skill asks for beyond what every script has, for people and for programs.
+//! What a skill asks for beyond what every script has, for people and for programs. Each is a request and none a grant.
 
 use metier_skill::Needs;
-use serde::Serialize;
+use serde_json::{Value, json};
 
-/// The needs of a skill, each a request and none a grant.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Asked {
-    hosts: Vec<String>,
-    write: Vec<String>,
-    env: Vec<Variable>,
-    seconds: Option<u32>,
-    /// What a newer version recorded and this one has no words for. It is still said.
-    #[serde(skip)]
-    other: Vec<String>,
+/// What a frontmatter says, for programs; `None` where it asks for nothing.
+pub(crate) fn object(needs: &Needs) -> Option<Value> {
+    let Needs { hosts, write, env, seconds } = needs;
+    // A variable is an object, so that more can be said of it than its name.
+    let env: Vec<Value> = env.iter().map(|name| json!({ "name": name })).collect();
+    let object = json!({ "hosts": hosts, "write": write, "env": env, "seconds": seconds });
+    (*needs != Needs::default()).then_some(object)
 }
 
-/// A variable that a skill wants to see. An object, so that more can be said of it than its name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Variable {
-    name: String,
+/// What a skill would do with what it asks for, a line each. They follow on "asks".
+pub(crate) fn in_words(needs: &Needs) -> Vec<String> {
+    let mut lines: Vec<String> = needs.hosts.iter().map(|host| format!("to reach {host}")).collect();
+    lines.extend(needs.write.iter().map(|glob| {
+        // A glob that starts neither at the root nor at home is seen from the project.
+        let place = if glob.starts_with(['/', '~']) { "" } else { " in the project" };
+        format!("to write {glob}{place}")
+    }));
+    lines.extend(needs.env.iter().map(|name| format!("to read {name} of your environment")));
+    lines.extend(needs.seconds.map(|seconds| match seconds.get() {
+        1 => "to run for up to 1 second".to_owned(),
+        seconds => format!("to run for up to {seconds} seconds"),
+    }));
+    lines
 }
 
-impl Asked {
-    /// What a frontmatter says; `None` where it asks for nothing.
-    pub(crate) fn of(needs: &Needs) -> Option<Self> {
-        let env = needs.env.iter().map(|name| Variable { name: name.clone() }).collect();
-        let asked = Self {
-            hosts: needs.hosts.clone(),
-            write: needs.write.clone(),
-            env,
-            seconds: needs.seconds.map(std::num::NonZero::get),
-            other: Vec::new(),
-        };
-        (asked != Self::default()).then_some(asked)
-    }
-
-    /// What the catalogue keeps of it: `host example.org`, `write docs/**`, `env TOKEN`, `seconds 60`.
-    pub(crate) fn of_kept(kept: &[String]) -> Self {
-        let mut asked = Self::default();
-        for text in kept {
-            let (kind, value) = text.split_once(' ').unwrap_or((text, ""));
-            match (kind, value.parse()) {
-                ("host", _) => asked.hosts.push(value.to_owned()),
-                ("write", _) => asked.write.push(value.to_owned()),
-                ("env", _) => asked.env.push(Variable { name: value.to_owned() }),
-                ("seconds", Ok(seconds)) => asked.seconds = Some(seconds),
-                _ => asked.other.push(text.clone()),
-            }
+/// The same of what the catalogue keeps: `host example.org`, `write docs/**`, `env TOKEN`, `seconds 60`. What a newer version
+/// recorded and this one has no words for is still said.
+pub(crate) fn kept_in_words(kept: &[String]) -> Vec<String> {
+    let (mut needs, mut others) = (Needs::default(), Vec::new());
+    for text in kept {
+        let (kind, value) = text.split_once(' ').unwrap_or((text, ""));
+        match (kind, value.parse()) {
+            ("host", _) => needs.hosts.push(value.to_owned()),
+            ("write", _) => needs.write.push(value.to_owned()),
+            ("env", _) => needs.env.push(value.to_owned()),
+            ("seconds", Ok(seconds)) => needs.seconds = Some(seconds),
+            _ => others.push(format!("for {text}")),
         }
-        asked
     }
-
-    /// What it would do with what it asks for, a line each. They follow on "asks".
-    pub(crate) fn in_words(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.hosts.iter().map(|host| format!("to reach {host}")).collect();
-        lines.extend(self.write.iter().map(|glob| {
-            // A glob that starts neither at the root nor at home is seen from the project.
-            let place = if glob.starts_with(['/', '~']) { "" } else { " in the project" };
-            format!("to write {glob}{place}")
-        }));
-        lines
-            .extend(self.env.iter().map(|variable| format!("to read {} of your environment", variable.name)));
-        lines.extend(self.seconds.map(|seconds| match seconds {
-            1 => "to run for up to 1 second".to_owned(),
-            seconds => format!("to run for up to {seconds} seconds"),
-        }));
-        lines.extend(self.other.iter().map(|other| format!("for {other}")));
-        lines
-    }
+    let mut lines = in_words(&needs);
+    lines.extend(others);
+    lines
 }
 
 #[cfg(test)]
@@ -76,7 +53,7 @@ mod tests {
 
     fn check(kept: &[&str], expect: &[&str]) {
         let kept: Vec<String> = kept.iter().map(|text| (*text).to_owned()).collect();
-        assert_eq!(Asked::of_kept(&kept).in_words(), expect);
+        assert_eq!(kept_in_words(&kept), expect);
     }
 
     #[test]
@@ -105,7 +82,11 @@ mod tests {
             seconds: std::num::NonZero::new(60),
         };
         let kept = ["host a.org", "write docs/**", "env TOKEN", "seconds 60"].map(str::to_owned);
-        assert_eq!(Asked::of(&needs), Some(Asked::of_kept(&kept)));
-        assert_eq!(Asked::of(&Needs::default()), None);
+        assert_eq!(in_words(&needs), kept_in_words(&kept));
+        assert_eq!(
+            object(&needs).map(|object| object.to_string()).as_deref(),
+            Some(r#"{"hosts":["a.org"],"write":["docs/**"],"env":[{"name":"TOKEN"}],"seconds":60}"#)
+        );
+        assert_eq!(object(&Needs::default()), None);
     }
 }

@@ -2,7 +2,7 @@
 
 mod remote;
 
-use super::asked::Asked;
+use super::asked;
 use crate::declared::Around;
 use crate::manifest;
 use crate::output::{Output, Tone, clean};
@@ -15,6 +15,7 @@ use metier_catalog::{
 };
 use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity};
 use metier_files::{FileDigest, ListBounds, Listing, TreeDigest};
+use metier_skill::Needs;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -41,7 +42,7 @@ struct Whole<'a> {
     files: Listing,
     capabilities: Option<Capabilities>,
     /// What it asks for beyond what every script has; `null` where it asks for nothing.
-    needs: Option<Asked>,
+    needs: Option<Value>,
     unmet: Vec<Unmet>,
     /// What its text counts on around it.
     around: Around,
@@ -124,7 +125,7 @@ impl<'a> Whole<'a> {
             manifest: manifest::to_json(read),
             allowed_tools_mean: snapshot.allowed_tools(id, read),
             capabilities: Capabilities::of(&folder, file).ok(),
-            needs: read.more.needs.as_ref().and_then(Asked::of),
+            needs: read.more.needs.as_ref().and_then(asked::object),
             unmet: missing,
             around: Around::of(snapshot, entry, file, surroundings),
             shown_to_scripts: shown_to_scripts(&listing, surroundings),
@@ -194,7 +195,7 @@ fn write(
             clean(&file.path.as_path().display().to_string())
         ))?;
     }
-    asks(whole, output)?;
+    asks(whole, file.manifest().and_then(|read| read.more.needs.as_ref()), output)?;
     for diagnostic in whole.diagnostics.iter().filter(|found| found.severity() >= Severity::Warning) {
         output.line("")?;
         output.diagnostic(&surroundings.relative(diagnostic), Some(&file.source))?;
@@ -212,9 +213,9 @@ fn shown_to_scripts(listing: &Listing, surroundings: &Surroundings) -> Vec<Strin
 }
 
 /// What the skill would run or needs around it.
-fn asks(whole: &Whole<'_>, output: &mut Output) -> Result<()> {
+fn asks(whole: &Whole<'_>, needs: Option<&Needs>, output: &mut Output) -> Result<()> {
     let could_run = whole.capabilities.as_ref().map(super::trust::capability_lines).unwrap_or_default();
-    let asks_for = whole.needs.as_ref().map(Asked::in_words).unwrap_or_default();
+    let asks_for = needs.map(asked::in_words).unwrap_or_default();
     for (title, lines) in
         [("what it could run", could_run), ("what it asks for beyond what every script has", asks_for)]
     {

@@ -4,7 +4,7 @@ mod remote;
 
 pub(super) use self::remote::{listed_files, word as approval_word};
 
-use super::asked::Asked;
+use super::asked;
 use crate::args::Trust;
 use crate::environment;
 use crate::output::{Output, Tone, clean, tinted};
@@ -242,7 +242,7 @@ pub(super) fn preview_lines(preview: &Preview, paint: Paint) -> Vec<String> {
         let own = skill.acts.first().map(|own| own.details.as_slice()).unwrap_or_default();
         lines.extend(own.iter().map(|detail| format!("  {}", detail.text)));
         lines.extend(capability_lines(&skill.capabilities).iter().map(|line| format!("  {}", clean(line))));
-        let asked = Asked::of_kept(&skill.capabilities.needs).in_words();
+        let asked = asked::kept_in_words(&skill.capabilities.needs);
         lines.extend(asked.iter().map(|line| format!("  asks {}", clean(line))));
     }
     if !plain.is_empty() {
@@ -290,7 +290,7 @@ fn with_values(detail: &Detail) -> String {
     if set.is_empty() { detail.text.clone() } else { format!("{} ({})", detail.text, set.join(", ")) }
 }
 
-/// What a skill could run, a line each. What it asks for beyond that is [`Asked`].
+/// What a skill could run, a line each. What it asks for beyond that is in [`asked`].
 pub(super) fn capability_lines(capabilities: &Capabilities) -> Vec<String> {
     let mut lines = Vec::new();
     for (path, script) in &capabilities.scripts {
