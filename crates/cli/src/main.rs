@@ -20,7 +20,6 @@ mod event_line;
 mod exit;
 mod gatekeeper;
 mod head_start;
-mod history_place;
 mod interrupt;
 mod json_text;
 mod keyboard;

@@ -5,7 +5,6 @@ use crate::agent_choice::AgentChoice;
 use crate::args::Working;
 use crate::cast::Cast;
 use crate::environment;
-use crate::history_place;
 use crate::model_choice::proxy_variables::proxy_for;
 use crate::model_choice::{MODEL_FLAG, Settled, Wish};
 use crate::output::{Output, clean};
@@ -76,7 +75,7 @@ impl Outfit {
         let snapshot = skills.snapshot();
         let own = chosen.and_then(|agent| agent.read.definition.reachable_from(role?, &snapshot));
         let mind = Mind::of(settled, &skills, own.as_deref())?;
-        let store = Store::open(&history_place::file(&surroundings.places))?;
+        let store = Store::open(&surroundings.store_file())?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let config = surroundings.layout.settings.models.limits()?;
         let budget = role.map(|role| role.budget).unwrap_or_default();

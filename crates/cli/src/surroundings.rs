@@ -9,8 +9,9 @@ use metier_catalog::{Include, Layout, MAX_DOCUMENT, Places, RootChoice, Snapshot
 use metier_changes::LayerStore;
 use metier_diagnostic::Diagnostic;
 use metier_exec::{ResultFolder, ResultFolderContext, ResultOptions, SearchPath};
-use metier_files::read_bounded;
+use metier_files::{Kind, kind, read_bounded};
 use metier_mcp_client::Servers;
+use metier_store::Store;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -98,6 +99,20 @@ impl Surroundings {
     /// The project as runs are recorded with it. Without a project, runs of all are meant.
     pub(crate) fn recorded_project(&self, is_all: bool) -> Option<String> {
         self.project().filter(|_| !is_all).map(|folder| folder.display().to_string())
+    }
+
+    /// The file of the store: below metier's own data, in a folder for itself, since two more files come and go beside it.
+    pub(crate) fn store_file(&self) -> PathBuf {
+        self.places.data.join("store").join("metier.db")
+    }
+
+    /// The store, if anything was ever kept. Looking must not make one.
+    pub(crate) fn store(&self) -> Result<Option<Store>> {
+        let file = self.store_file();
+        if kind(&file) == Kind::Missing {
+            return Ok(None);
+        }
+        Ok(Some(Store::open(&file)?))
     }
 
     /// Where the changes of commands are kept.

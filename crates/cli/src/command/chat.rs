@@ -5,7 +5,6 @@ use crate::cast::Cast;
 use crate::chat::{Chat, PastLines, Prompt, SIGN, Stopping, Typed};
 use crate::ending;
 use crate::exit::Exit;
-use crate::history_place;
 use crate::keyboard::{self, Listening, Taken};
 use crate::outfit::Outfit;
 use crate::output::{Output, Tone, clean, tinted};
@@ -54,7 +53,7 @@ pub(crate) fn run(args: &Args, surroundings: &Surroundings, output: &mut Output)
 
 /// Who led a conversation: whoever began it goes on with it.
 fn leader(typed: &str, surroundings: &Surroundings) -> Result<Option<String>> {
-    let Some(store) = history_place::existing(&surroundings.places)? else {
+    let Some(store) = surroundings.store()? else {
         bail!("nothing was said yet, so there is nothing to go on with; `metier chat` begins a conversation");
     };
     Ok(store.session(store.find(typed)?)?.agent)

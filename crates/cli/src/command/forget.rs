@@ -3,7 +3,6 @@
 use crate::args::Forget as Args;
 use crate::chat::PastLines;
 use crate::exit::Exit;
-use crate::history_place;
 use crate::keyboard;
 use crate::moment;
 use crate::output::{Output, shortened, width};
@@ -34,7 +33,7 @@ struct Plan {
 
 pub(crate) fn run(args: &Args, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
     let past = PastLines::of(&surroundings.places);
-    let store = history_place::existing(&surroundings.places)?;
+    let store = surroundings.store()?;
     let typed = if args.all && !args.memory { past.read()?.len() } else { 0 };
     let plan = match &store {
         Some(store) => Plan { typed, ..Plan::of(args, store)? },

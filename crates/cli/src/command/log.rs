@@ -4,7 +4,6 @@ use crate::args::{Log, LogFormat};
 use crate::crew_log;
 use crate::event_json;
 use crate::event_line::{Line, Style, Told, ended, lines};
-use crate::history_place;
 use crate::output::{Output, clean, shortened};
 use crate::signals;
 use crate::surroundings::Surroundings;
@@ -38,7 +37,7 @@ struct Reader<'a> {
 }
 
 pub(crate) fn run(args: &Log, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
-    let Some(store) = history_place::existing(&surroundings.places)? else {
+    let Some(store) = surroundings.store()? else {
         bail!("nothing has run yet; try `metier run \"what is on my list\"`");
     };
     let session = match &args.id {

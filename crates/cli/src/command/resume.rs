@@ -5,7 +5,6 @@ use crate::args::Resume;
 use crate::cast::Cast;
 use crate::ending;
 use crate::exit::Exit;
-use crate::history_place;
 use crate::keyboard;
 use crate::outfit::Outfit;
 use crate::output::{Output, clean, shortened, width};
@@ -20,7 +19,7 @@ use metier_store::{Family, Outcome, SessionFilter, Store, Summary};
 use std::path::Path;
 
 pub(crate) fn run(args: &Resume, surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
-    let Some(store) = history_place::existing(&surroundings.places)? else {
+    let Some(store) = surroundings.store()? else {
         bail!(
             "nothing has run yet, so there is nothing to go on with; try `metier run \"what is on my list\"`"
         );

@@ -2,7 +2,6 @@
 
 use crate::args::{Ending as Wanted, Runs};
 use crate::event_line::{Style, ended, of_outcome};
-use crate::history_place;
 use crate::moment;
 use crate::output::{Output, clean, shortened, width};
 use crate::surroundings::Surroundings;
@@ -29,7 +28,7 @@ pub(crate) fn run(args: &Runs, surroundings: &Surroundings, output: &mut Output)
         limit: Some(args.number.saturating_add(1)),
         ..SessionFilter::default()
     };
-    let store = history_place::existing(&surroundings.places)?;
+    let store = surroundings.store()?;
     let mut found = match &store {
         Some(store) => store.sessions(&filter)?,
         None => Vec::new(),

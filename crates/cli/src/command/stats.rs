@@ -1,7 +1,6 @@
 //! `stats`: which skills earn their place, and how requests find them.
 
 use crate::args::Stats;
-use crate::history_place;
 use crate::moment;
 use crate::output::{Output, Tone, clean, shortened};
 use crate::surroundings::Surroundings;
@@ -19,7 +18,7 @@ const NAMED: usize = 30;
 pub(crate) fn run(args: &Stats, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     let project = surroundings.recorded_project(args.all);
     let query = StatsQuery { since: args.since, skill: args.skill.clone(), project };
-    let (mut skills, requests) = match history_place::existing(&surroundings.places)? {
+    let (mut skills, requests) = match surroundings.store()? {
         Some(store) => (store.stats(&query)?, store.routed(&query)?),
         None => (Vec::new(), Vec::new()),
     };
