@@ -124,7 +124,6 @@ pub(crate) enum Ending {
                                              as that system keeps it, in logs/monday.jsonl")]
 pub(crate) struct Log {
     /// The run: the letters that `metier runs` shows, or the beginning of its id; the latest if left out
-    #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Goes on with what happens, until the run has ended or Ctrl-C
     #[arg(long, short)]

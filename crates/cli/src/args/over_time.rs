@@ -50,7 +50,6 @@ Examples:
   metier resume --leave                      does not; the model is told that it may have happened")]
 pub(crate) struct Resume {
     /// The run: the letters that `metier runs` shows, or the beginning of its id; the latest that is open if left out
-    #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
     /// Also looks at runs of other projects
     #[arg(long, conflicts_with = "id")]

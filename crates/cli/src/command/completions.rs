@@ -1,6 +1,6 @@
 //! `completions`: for shells, and manual pages.
 
-use crate::args::{Cli, Completions, Target};
+use crate::args::{Cli, Completions};
 use crate::output::Output;
 use anyhow::{Context, Result};
 use clap::CommandFactory;
@@ -10,13 +10,8 @@ use metier_files::{Mode, write_atomic};
 use std::path::Path;
 
 pub(crate) fn run(args: &Completions, output: &mut Output) -> Result<()> {
-    let shell = match args.target {
-        Target::Bash => Shell::Bash,
-        Target::Elvish => Shell::Elvish,
-        Target::Fish => Shell::Fish,
-        Target::Powershell => Shell::PowerShell,
-        Target::Zsh => Shell::Zsh,
-        Target::Man => return manual(args.out.as_deref().unwrap_or(Path::new(".")), output),
+    let Ok(shell) = args.target.parse::<Shell>() else {
+        return manual(args.out.as_deref().unwrap_or(Path::new(".")), output);
     };
     let mut script = Vec::new();
     generate(shell, &mut Cli::command(), "metier", &mut script);
