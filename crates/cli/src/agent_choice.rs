@@ -75,7 +75,8 @@ impl AgentChoice {
         let wish = || Wish::new(None, MODEL_FLAG, &surroundings);
         let model = |name: &str| wish().knows(name).map_err(|error| format!("{error:#}"));
         // With roots of the command line nobody has looked which servers there are.
-        let servers: Vec<String> = surroundings.servers.iter().flat_map(labels).collect();
+        let servers = surroundings.servers.iter().flat_map(Servers::configs);
+        let servers: Vec<String> = servers.map(|config| config.label.clone()).collect();
         let servers = surroundings.is_usual.then_some(servers.as_slice());
         let known = CheckContext { snapshot: &snapshot, model: &model, servers };
         let read = AgentDefinition::read(found.format, &found.file, &found.boundary).check(&known);
@@ -115,10 +116,6 @@ impl AgentChoice {
         }
         report
     }
-}
-
-fn labels(servers: &Servers) -> impl Iterator<Item = String> {
-    servers.configs().map(|config| config.label.clone())
 }
 
 /// Says why agents do not start, all of it at once; nothing where they do.

@@ -55,7 +55,9 @@ impl Log {
         match &event.kind {
             // A child begins for its reader where its parent says that it did, by the name that it has there.
             EventKind::Started(started) if is_own => self.started(event, started),
-            EventKind::Said { text, .. } if is_own => self.user(event, text),
+            EventKind::Said { text, .. } if is_own => {
+                self.push(event, "user_message", "userInput", &json!(text));
+            }
             EventKind::Answered(answered) if !answered.text().trim().is_empty() && is_own => {
                 self.step(event, &json!({ "type": "text", "text": answered.text().trim() }));
             }
@@ -84,15 +86,10 @@ impl Log {
                 self.step(event, &json!({ "type": "agent_end", "agentName": name }));
                 if is_own {
                     let text = if ended.text.trim().is_empty() { NO_RESPONSE } else { ended.text.trim() };
-                    let mut line = json!({
-                        "kind": "final_result",
-                        "finalResult": { "text": text },
-                        "timestamp": event.at.to_string(),
-                    });
-                    if let (Some(model), Some(line)) = (&self.model, line.as_object_mut()) {
-                        line.insert("model".to_owned(), json!(model));
+                    self.push(event, "final_result", "finalResult", &json!({ "text": text }));
+                    if let (Some(model), Some(line)) = (&self.model, self.lines.last_mut()) {
+                        line["model"] = json!(model);
                     }
-                    self.lines.push(line);
                 }
             }
             _ => {}
@@ -101,19 +98,18 @@ impl Log {
 
     fn started(&mut self, event: &Event, started: &Started) {
         self.model.clone_from(&started.model);
-        self.user(event, &started.request);
+        self.push(event, "user_message", "userInput", &json!(started.request));
         let name = self.names.entry(event.session);
         let name = name.or_insert_with(|| started.agent.clone().unwrap_or_else(|| NOBODY.to_owned())).clone();
         self.step(event, &json!({ "type": "agent_start", "agentName": name }));
     }
 
-    fn user(&mut self, event: &Event, text: &str) {
-        self.lines
-            .push(json!({ "kind": "user_message", "userInput": text, "timestamp": event.at.to_string() }));
+    fn step(&mut self, event: &Event, step: &Value) {
+        self.push(event, "step", "stepResult", step);
     }
 
-    fn step(&mut self, event: &Event, step: &Value) {
-        self.lines.push(json!({ "kind": "step", "stepResult": step, "timestamp": event.at.to_string() }));
+    fn push(&mut self, event: &Event, kind: &str, key: &str, value: &Value) {
+        self.lines.push(json!({ "kind": kind, key: value, "timestamp": event.at.to_string() }));
     }
 }
 

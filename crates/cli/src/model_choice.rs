@@ -255,11 +255,10 @@ impl<'a> Wish<'a> {
 
     /// Those that people run on their own machine.
     fn local_servers(&self) -> Vec<Provider> {
-        let local: Vec<String> = Provider::built_in()
-            .filter(|provider| provider.place == Place::Local)
-            .map(|provider| provider.name)
-            .collect();
-        self.known_providers().into_iter().filter(|provider| local.contains(&provider.name)).collect()
+        let is_local = |provider: &Provider| {
+            Provider::built_in().any(|known| known.place == Place::Local && known.name == provider.name)
+        };
+        self.known_providers().into_iter().filter(is_local).collect()
     }
 
     /// The built-in providers as the user's configuration has them, in the order of the table; then the user's own, by name.

@@ -9,8 +9,8 @@ use crate::json_text;
 use crate::screen;
 use anstyle::{AnsiColor, Style};
 use anyhow::Result;
-use metier_diagnostic::{Diagnostic, Paint, render_text};
-use serde::Serialize;
+use metier_diagnostic::{Diagnostic, JsonDiagnostic, Paint, render_text};
+use serde::{Serialize, Serializer};
 use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -249,6 +249,11 @@ pub(crate) fn width() -> usize {
     environment::columns()
         .and_then(|columns| columns.parse().ok())
         .map_or(DEFAULT, |columns: usize| columns.max(NARROWEST))
+}
+
+/// Diagnostics of a document for programs.
+pub(crate) fn as_json<S: Serializer>(diagnostics: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(diagnostics.iter().map(JsonDiagnostic::from))
 }
 
 /// Says on standard error why a command failed, the cause behind it last.

@@ -18,8 +18,8 @@ pub(crate) fn complete<'a>(
     cursor: usize,
 ) -> (usize, Vec<&'a Completion>) {
     let before = line.get(..cursor).unwrap_or(line);
-    let start = before.rfind(char::is_whitespace).map_or(0, |at| at + blank_width(before, at));
-    let word = &before[start..];
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let start = before.len() - word.len();
     let is_first = before[..start].trim().is_empty();
     let fits = |completion: &&Completion| {
         let typed = match (word.strip_prefix('/'), word.strip_prefix('$')) {
@@ -38,10 +38,6 @@ pub(crate) fn hint<'a>(known: &'a [Completion], line: &str) -> Option<&'a str> {
     let behind = name.strip_suffix(' ').filter(|name| !name.contains(char::is_whitespace))?;
     let found = known.iter().find(|completion| completion.name == behind)?;
     Some(found.hint.as_str()).filter(|hint| !hint.is_empty())
-}
-
-fn blank_width(text: &str, at: usize) -> usize {
-    text[at..].chars().next().map_or(1, char::len_utf8)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::servers::ask_all;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::{Include, Snapshot, Standing, State};
-use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity, counted};
+use metier_diagnostic::{Diagnostic, Severity, counted};
 use metier_files::{Kind, kind};
 use metier_mcp_client::ServerSummary;
 use serde::Serialize;
@@ -34,7 +34,7 @@ struct Findings {
     containment: Containment,
     #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "servers::as_json")]
     servers: Vec<ServerSummary>,
-    #[serde(serialize_with = "as_json")]
+    #[serde(serialize_with = "crate::output::as_json")]
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -65,10 +65,6 @@ impl Approvals {
         let here = all.iter().filter(|approval| approval.project == store.project()).count();
         Ok(Self { here, elsewhere: all.len() - here })
     }
-}
-
-fn as_json<S: serde::Serializer>(diagnostics: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(diagnostics.iter().map(JsonDiagnostic::from))
 }
 
 pub(crate) fn run(surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {

@@ -121,14 +121,13 @@ fn facts(skill: &ExplainedSkill, surroundings: &Surroundings, output: &mut Outpu
     if let Some(path) = &skill.shadowed_by {
         fact("shadowed by", &surroundings.shown(path))?;
     }
-    for path in &skill.shadows {
-        fact("shadows", &surroundings.shown(path))?;
-    }
-    for path in &skill.versions_beside {
-        fact("other version", &surroundings.shown(path))?;
-    }
-    for path in &skill.copies {
-        fact("the same at", &surroundings.shown(path))?;
+    let others = [
+        ("shadows", &skill.shadows),
+        ("other version", &skill.versions_beside),
+        ("the same at", &skill.copies),
+    ];
+    for (label, paths) in others {
+        paths.iter().try_for_each(|path| fact(label, &surroundings.shown(path)))?;
     }
     let shown = match skill.catalogue {
         InCatalogue::Described => "described",

@@ -13,7 +13,7 @@ use metier_catalog::{
     AllowedTools, Capabilities, Cost, Entry, EntryId, Include, Lookup, Origin, Provenance, Reference,
     Snapshot, State,
 };
-use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity};
+use metier_diagnostic::{Diagnostic, Severity};
 use metier_files::{FileDigest, ListBounds, Listing, TreeDigest};
 use metier_skill::Needs;
 use serde::Serialize;
@@ -51,7 +51,7 @@ struct Whole<'a> {
     source: Option<Provenance>,
     also_at: Vec<String>,
     trust_changes: Vec<String>,
-    #[serde(serialize_with = "as_json")]
+    #[serde(serialize_with = "crate::output::as_json")]
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -60,10 +60,6 @@ fn files_as_json<S: serde::Serializer>(listing: &Listing, serializer: S) -> Resu
         let path = file.path.as_path().display().to_string();
         json!({ "path": path, "size": file.size, "executable": file.executable })
     }))
-}
-
-fn as_json<S: serde::Serializer>(diagnostics: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(diagnostics.iter().map(JsonDiagnostic::from))
 }
 
 pub(crate) fn run(name: &str, surroundings: &Surroundings, output: &mut Output) -> Result<()> {

@@ -8,10 +8,7 @@ use std::thread;
 const FEW: usize = 8;
 
 /// Works on every item and gives the results in the order of the items.
-pub(crate) fn in_parallel<'a, T: Sync, R: Send>(
-    items: &'a [T],
-    work: impl Fn(&'a T) -> R + Sync,
-) -> Vec<R> {
+pub(crate) fn in_parallel<'a, T: Sync, R: Send>(items: &'a [T], work: impl Fn(&'a T) -> R + Sync) -> Vec<R> {
     let workers = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     if items.len() < FEW || workers == 1 {
         return items.iter().map(work).collect();

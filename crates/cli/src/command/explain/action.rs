@@ -58,18 +58,13 @@ fn rules(decision: &Decision) -> Vec<String> {
 }
 
 fn write(sentence: &str, decision: &Decision, output: &mut Output) -> Result<()> {
-    let tone = match decision.ruling {
-        Ruling::Allow => Tone::Good,
-        Ruling::Ask => Tone::Caution,
-        Ruling::Refuse => Tone::Bad,
-    };
-    let word = match decision.ruling {
-        Ruling::Allow => "allowed",
-        Ruling::Ask => "needs a yes",
+    let (tone, word) = match decision.ruling {
+        Ruling::Allow => (Tone::Good, "allowed"),
+        Ruling::Ask => (Tone::Caution, "needs a yes"),
         Ruling::Refuse if decision.question.is_some() => {
-            "refused: it needs a yes, and nobody can be asked here"
+            (Tone::Bad, "refused: it needs a yes, and nobody can be asked here")
         }
-        Ruling::Refuse => "refused",
+        Ruling::Refuse => (Tone::Bad, "refused"),
     };
     output.line(sentence)?;
     output.line(output.tinted(tone, word))?;

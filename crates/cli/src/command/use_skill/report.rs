@@ -12,7 +12,7 @@ pub(super) struct Plan {
     digest: String,
     tokens: Vec<Replaced>,
     commands: Vec<Injected>,
-    #[serde(serialize_with = "as_json", rename = "diagnostics")]
+    #[serde(serialize_with = "crate::output::as_json", rename = "diagnostics")]
     pub(super) found: Vec<Diagnostic>,
 }
 
@@ -111,8 +111,4 @@ pub(super) fn json(activation: &Activation) -> Value {
         "diagnostics": activation.diagnostics.iter().map(JsonDiagnostic::from).collect::<Vec<_>>(),
         "notes": activation.notes,
     })
-}
-
-fn as_json<S: serde::Serializer>(diagnostics: &[Diagnostic], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(diagnostics.iter().map(JsonDiagnostic::from))
 }
