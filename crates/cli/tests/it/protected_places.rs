@@ -1,6 +1,8 @@
 //! What runs or is obeyed later changes only by an approval that names it, whatever a wildcard rule or a mode allows.
 
 mod attacks;
+mod own_files;
+mod results;
 mod ways;
 
 use std::collections::BTreeMap;
@@ -14,7 +16,7 @@ use serde_json::Value;
 
 use self::attacks::{Attack, GIT, OTHERS, PROJECT, PROTECTED};
 use self::ways::{LINKS, NAMED, Way};
-use crate::binary::{metier, metier_with};
+use crate::binary::metier;
 use crate::change_tree::{Tree, difference, tree};
 
 /// Each allows every change of the project, as far as a wildcard can.
@@ -377,129 +379,4 @@ fn every_link_on_the_way_to_a_protected_place_is_protected() {
 #[test]
 fn what_git_runs_is_protected_and_other_values_of_its_configuration_are_not() {
     check_ways(NAMED);
-}
-
-/// metier's own files may lie in the project.
-#[test]
-fn metiers_own_files_are_protected_inside_the_project() {
-    let skill = "---\nname: foo\ndescription: Works.\n---\nRun it.\n";
-    for (variables, own) in [
-        (&[("METIER_HOME", ".mh")][..], ".mh"),
-        (&[("XDG_CONFIG_HOME", "xdg"), ("XDG_DATA_HOME", "xdg-data")], "xdg/metier"),
-    ] {
-        let workspace = Workspace::new()
-            .dir("home")
-            .file("skills/foo/SKILL.md", skill)
-            .file("skills/foo/scripts/run.sh", "cd \"$PROJECT_DIR\"; eval \"$1\"\n")
-            .file(format!("project/{own}/config.toml"), "bundled = false\n");
-        let folder = |name: &str| workspace.join("project").join(name).display().to_string();
-        let variables: Vec<(&str, String)> =
-            variables.iter().map(|(name, value)| (*name, folder(value))).collect();
-        let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (*name, &**value)).collect();
-        let root = workspace.join("skills").display().to_string();
-        let run = |line: &str, more: &[&str]| {
-            let args = [&["exec", "foo", "run.sh", "--root", &root, "--json"][..], more, &["--", line]];
-            metier_with(&workspace, &args.concat(), &variables).json()
-        };
-        let config = workspace.join("project").join(own).join("config.toml");
-        for line in [
-            format!("echo '[gate]' > {own}/config.toml; echo '{{}}' > {own}/approvals.json"),
-            format!("mkdir -p {own}/skills/x; echo x > {own}/skills/x/SKILL.md"),
-            format!("rm -rf {own}/config.toml"),
-            format!("rm -rf {}", own.split('/').next().unwrap()),
-            format!("echo x > new; mv new {own}/config.toml"),
-        ] {
-            let report = run(&line, &["--allow", "skill:*/write:**"]);
-            let entries = report["changes"]["entries"].as_array().unwrap();
-            let of_metier = |entry: &&Value| entry["path"].as_str().unwrap().starts_with(own);
-            for entry in entries.iter().filter(of_metier) {
-                assert_eq!(
-                    (&entry["state"], &entry["protected"]),
-                    (&"not-approved".into(), &true.into()),
-                    "{entry}"
-                );
-                assert_eq!(entry["protected_because"], "metier keeps its own files there");
-            }
-            assert!(entries.iter().any(|entry| of_metier(&entry)), "{line}: {report}");
-            assert_eq!(std::fs::read_to_string(&config).unwrap(), "bundled = false\n", "{line}");
-        }
-        let rule = format!("skill:cli:foo/write:{own}/config.toml");
-        run(&format!("echo '# mine' > {own}/config.toml"), &["--allow", &rule]);
-        assert_eq!(std::fs::read_to_string(&config).unwrap(), "# mine\n");
-    }
-}
-
-#[test]
-fn results_are_not_copied_to_what_git_is_configured_to_run() {
-    for (project, line, left_out) in [
-        (
-            "git init -q; git config core.hooksPath th",
-            "mkdir $T/th; echo x > $T/th/pre-commit",
-            "th/pre-commit",
-        ),
-        (
-            "git init -q; mkdir tools; echo a > tools/fsm; git config core.fsmonitor tools/fsm",
-            "mkdir $T/tools; echo x > $T/tools/fsm",
-            "tools/fsm",
-        ),
-        (
-            "git init -q; mkdir gh; ln -s gh .github",
-            "mkdir -p $T/gh/workflows; echo x > $T/gh/workflows/x",
-            "gh/workflows/x",
-        ),
-        (
-            "git init -q; printf '[core]\\nhooksPath = ghooks\\n' > ../home/.gitconfig",
-            "mkdir $T/ghooks; echo x > $T/ghooks/a",
-            "ghooks/a",
-        ),
-    ] {
-        let workspace = machine_with(project, &format!("T=$TMPDIR; {line}; echo fine > $T/fine.txt"));
-        let before = tree(&workspace.join("project"));
-        let args = [
-            "exec",
-            "lab",
-            "attack.sh",
-            "--out",
-            ".",
-            "--force",
-            "--json",
-            "--allow",
-            "skill:*/write:ordinary.txt",
-        ];
-        let report = metier(&workspace, &args).json();
-        let after = tree(&workspace.join("project"));
-        assert_eq!(part(&before, left_out), part(&after, left_out), "{report}");
-        assert!(workspace.join("project/fine.txt").exists(), "{report}");
-        let top = left_out.rsplit_once('/').map_or(left_out, |(folder, _)| folder);
-        let not_copied = report["not_copied"].to_string();
-        assert!(not_copied.contains(left_out) || not_copied.contains(&format!("\"{top}\"")), "{report}");
-        assert!(not_copied.contains("protected"), "{report}");
-    }
-    // Folders that only hold such places are folders like others.
-    let workspace = machine_with(
-        "mkdir gh; ln -s gh .github",
-        "mkdir $TMPDIR/gh $TMPDIR/agents; echo x | tee $TMPDIR/gh/x > $TMPDIR/agents/x",
-    );
-    let run = metier(
-        &workspace,
-        &["exec", "lab", "attack.sh", "--out", ".", "--allow", "skill:*/write:ordinary.txt"],
-    );
-    assert!(
-        workspace.join("project/gh/x").exists() && workspace.join("project/agents/x").exists(),
-        "{}",
-        run.stderr
-    );
-    // A folder that is protected itself takes nothing.
-    let workspace = machine_with(
-        "git init -q; mkdir real; ln -s real th; git config core.hooksPath th",
-        "echo x > $TMPDIR/a",
-    );
-    for folder in ["th", "real"] {
-        let run = metier(&workspace, &["exec", "lab", "attack.sh", "--out", folder]);
-        assert!(
-            run.code != 0 && run.stderr.contains("is protected (git runs the hooks in it"),
-            "{}",
-            run.stderr
-        );
-    }
 }
