@@ -23,7 +23,8 @@ pub(super) fn page() -> Result<String> {
         if let Check::Root(_) = rule.check {
             writeln!(page, "It looks at all skills that are checked together.")?;
         }
-        write!(page, "\n{}", rule.page)?;
+        // Its first line is the summary, which stands above.
+        page.push_str(rule.page.split_once('\n').map_or(rule.page, |(_, page)| page));
     }
     Ok(page)
 }
