@@ -3,9 +3,9 @@
 use crate::findings::Findings;
 use crate::root::Root;
 use crate::skill::Skill;
-use metier_diagnostic::{Code, Diagnostic};
+use metier_diagnostic::{Code, Diagnostic, Severity};
 
-/// One rule. Everything that is said about it, on its page and in its tests, is said here.
+/// One rule.
 #[derive(Debug)]
 pub struct Rule {
     /// Its name, how much it matters, and what it reports.
@@ -17,6 +17,21 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// A rule with its page, the first line of which is what it reports.
+    pub(crate) const fn new(
+        name: &'static str,
+        severity: Severity,
+        page: &'static str,
+        check: Check,
+    ) -> Self {
+        let mut end = 0;
+        while page.as_bytes()[end] != b'\n' {
+            end += 1;
+        }
+        let (summary, page) = page.split_at(end);
+        Self { code: Code::new(name, severity, summary), page, check }
+    }
+
     /// Whether `--fix` does what the remedy says, where there is only one way.
     pub fn is_fixing(&self) -> bool {
         matches!(self.check, Check::Fixing(_))

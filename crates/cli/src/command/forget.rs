@@ -143,7 +143,8 @@ impl Plan {
         }
         let now = Timestamp::now();
         let room = width().saturating_sub(36);
-        output.line(format!("this would go: {}", self.in_words()))?;
+        let all = words(self.runs.len(), self.records.len(), self.typed);
+        output.line(format!("this would go: {all}"))?;
         for run in self.runs.iter().take(SHOWN) {
             let outcome = run.outcome.map_or("open", Outcome::word);
             let when = moment::ago(run.changed, now);
@@ -161,10 +162,6 @@ impl Plan {
         }
         more(self.records.len(), "record", "records", output)?;
         output.flush()
-    }
-
-    fn in_words(&self) -> String {
-        words(self.runs.len(), self.records.len(), self.typed)
     }
 }
 

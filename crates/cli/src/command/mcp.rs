@@ -15,7 +15,6 @@ use metier_http::CLOSE_TIMEOUT;
 use metier_mcp_server::Server;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::runtime::Runtime;
 
 pub(crate) fn run(args: &Mcp, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
     if let Some(host) = args.print_config {
@@ -62,11 +61,6 @@ pub(super) fn server(bound: &BoundTo, surroundings: &Surroundings, output: &mut 
         });
     }
     builder.open().context("the server cannot be started")
-}
-
-pub(super) fn runtime() -> Result<Runtime> {
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    builder.worker_threads(2).enable_all().build().context("no threads can be had")
 }
 
 /// Over when somebody says that it is enough. The second Ctrl-C ends metier at once.

@@ -1,6 +1,6 @@
 //! `serve`: skills for other agents, over HTTP.
 
-use super::mcp::{runtime, server, stop_on_signal};
+use super::mcp::{server, stop_on_signal};
 use crate::args::Serve;
 use crate::output::Output;
 use crate::surroundings::Surroundings;
@@ -29,7 +29,8 @@ pub(crate) fn run(args: &Serve, surroundings: &Surroundings, output: &mut Output
         }
     })?;
     let server = server(&args.bound, surroundings, output)?;
-    let runtime = runtime()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.context("no threads can be had")?;
     let stop = stop_on_signal()?;
     if output.is_json() {
         output.json(&json!({ "url": site.url(MCP_PATH), "token": token, "token_file": file }))?;

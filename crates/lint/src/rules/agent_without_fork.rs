@@ -1,16 +1,13 @@
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use metier_skill::Context;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "agent-without-fork",
-        Severity::Warning,
-        "`agent` or `background` is given, and the skill does not run in a fork.",
-    ),
-    page: include_str!("agent_without_fork.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "agent-without-fork",
+    Severity::Warning,
+    include_str!("agent_without_fork.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let more = &skill.manifest().more;

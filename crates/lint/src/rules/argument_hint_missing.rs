@@ -1,15 +1,12 @@
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Severity, Span};
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "argument-hint-missing",
-        Severity::Info,
-        "The body takes arguments, and nothing says which ones.",
-    ),
-    page: include_str!("argument_hint_missing.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "argument-hint-missing",
+    Severity::Info,
+    include_str!("argument_hint_missing.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let manifest = skill.manifest();

@@ -1,16 +1,13 @@
 use crate::phrase::quoted;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "arguments-unused",
-        Severity::Warning,
-        "A declared argument is never used in the body, and others are.",
-    ),
-    page: include_str!("arguments_unused.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "arguments-unused",
+    Severity::Warning,
+    include_str!("arguments_unused.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let (arguments, body) = (&skill.manifest().more.arguments, skill.body());

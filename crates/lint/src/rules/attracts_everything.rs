@@ -1,20 +1,17 @@
 use crate::claim::claim;
 use crate::phrase::{listed, quoted};
 use crate::{Check, Findings, Root, Rule};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 
 /// How many words are suggested.
 const SUGGESTED: usize = 3;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "attracts-everything",
-        Severity::Info,
-        "A description is so general that it fits requests about anything.",
-    ),
-    page: include_str!("attracts_everything.md"),
-    check: Check::Root(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "attracts-everything",
+    Severity::Info,
+    include_str!("attracts_everything.md"),
+    Check::Root(check),
+);
 
 fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
     for (at, skill) in root.offered.iter().enumerate() {

@@ -1,17 +1,10 @@
 use crate::hidden::is_right_to_left;
 use crate::word::{first_bytes, last_bytes};
 use crate::{Check, Findings, Hidden, HiddenKind, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "bidi-character",
-        Severity::Error,
-        "The file contains a character that changes the direction in which text is shown.",
-    ),
-    page: include_str!("bidi_character.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("bidi-character", Severity::Error, include_str!("bidi_character.md"), Check::Skill(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     for hidden in skill.hidden().iter().filter(|one| one.kind() == HiddenKind::Bidi) {

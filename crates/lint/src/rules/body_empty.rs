@@ -1,11 +1,8 @@
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Severity, Span};
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new("body-empty", Severity::Warning, "Nothing follows the frontmatter."),
-    page: include_str!("body_empty.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("body-empty", Severity::Warning, include_str!("body_empty.md"), Check::Skill(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     if skill.body().trim().is_empty() {

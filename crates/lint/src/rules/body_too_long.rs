@@ -1,5 +1,5 @@
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span, grouped};
+use metier_diagnostic::{Severity, Span, grouped};
 
 /// What the open standard advises. It counts lines because authors can.
 const MAX_LINES: usize = 500;
@@ -9,15 +9,8 @@ const MAX_LINES: usize = 500;
 const MAX_TOKENS: usize = 5_000;
 pub(super) const BYTES_PER_TOKEN: usize = 4;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "body-too-long",
-        Severity::Warning,
-        "The body has more than 500 lines or about 5,000 tokens.",
-    ),
-    page: include_str!("body_too_long.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("body-too-long", Severity::Warning, include_str!("body_too_long.md"), Check::Skill(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let body = skill.body();

@@ -1,14 +1,15 @@
 use crate::phrase::quoted;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Edit, Fix, Severity};
+use metier_diagnostic::{Edit, Fix, Severity};
 use metier_skill::yaml::{Entry, Kind, Style};
 use metier_skill::{KeyType, ManifestKey};
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new("boolean-in-quotes", Severity::Warning, "`true` or `false` is written in quotes."),
-    page: include_str!("boolean_in_quotes.md"),
-    check: Check::Fixing(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "boolean-in-quotes",
+    Severity::Warning,
+    include_str!("boolean_in_quotes.md"),
+    Check::Fixing(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let takes_boolean =

@@ -1,19 +1,16 @@
 use super::body_too_long::BYTES_PER_TOKEN;
 use crate::{Check, Findings, Root, Rule};
-use metier_diagnostic::{Code, Diagnostic, Severity, grouped};
+use metier_diagnostic::{Diagnostic, Severity, grouped};
 
 /// What the catalogue may cost where a model's window is not known.
 const MAX_TOKENS: usize = 4_000;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "catalogue-over-budget",
-        Severity::Info,
-        "The names and descriptions of a root together exceed what a catalogue may cost.",
-    ),
-    page: include_str!("catalogue_over_budget.md"),
-    check: Check::Root(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "catalogue-over-budget",
+    Severity::Info,
+    include_str!("catalogue_over_budget.md"),
+    Check::Root(check),
+);
 
 fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
     let skills = root.skills;

@@ -1,16 +1,9 @@
 use crate::word::{Sought, Word, after, before, is_negation, last_bytes, phrases};
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "concealment",
-        Severity::Warning,
-        "The text asks the model to hide something from its user.",
-    ),
-    page: include_str!("concealment.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("concealment", Severity::Warning, include_str!("concealment.md"), Check::Skill(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     for span in phrases(skill, &WORDS, concealed) {

@@ -1,7 +1,7 @@
 use crate::phrase::{listed, quoted};
 use crate::resemblance::{WordSets, near_duplicates};
 use crate::{Check, Findings, Root, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 
 /// From this likeness on a request that fits one skill fits the other. Below it, what was read were skills of one subject with
 /// work of their own.
@@ -13,15 +13,8 @@ const NEAR_DUPLICATE: usize = 8;
 /// How many words are suggested.
 const SUGGESTED: usize = 3;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "crowded-pair",
-        Severity::Info,
-        "Two skills of one root are described by the same telling words, so that a request can hardly tell them apart.",
-    ),
-    page: include_str!("crowded_pair.md"),
-    check: Check::Root(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("crowded-pair", Severity::Info, include_str!("crowded_pair.md"), Check::Root(check));
 
 fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
     let offered = &root.offered;

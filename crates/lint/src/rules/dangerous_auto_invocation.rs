@@ -1,7 +1,7 @@
 use crate::command::shell_blocks;
 use crate::phrase::{Spoken, quoted};
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 
 /// What cannot be taken back.
 const DEEDS: &[&str] =
@@ -77,15 +77,12 @@ const STOPS_INSIDE: &[&str] = &[
     "확인",
 ];
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "dangerous-auto-invocation",
-        Severity::Warning,
-        "A skill that deploys, deletes or sends may be started by the model, and nothing stops before the deed.",
-    ),
-    page: include_str!("dangerous_auto_invocation.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "dangerous-auto-invocation",
+    Severity::Warning,
+    include_str!("dangerous_auto_invocation.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let manifest = skill.manifest();

@@ -1,17 +1,10 @@
 use crate::reference::{Reference, links};
 use crate::{Check, Files, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use std::collections::BTreeSet;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "dangling-link",
-        Severity::Warning,
-        "A link leads to a file that the skill does not have.",
-    ),
-    page: include_str!("dangling_link.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("dangling-link", Severity::Warning, include_str!("dangling_link.md"), Check::Skill(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     if skill.files == Files::Unknown {

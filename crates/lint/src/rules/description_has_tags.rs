@@ -1,18 +1,15 @@
 use crate::phrase::quoted;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use metier_skill::Description;
 use std::ops::Range;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "description-has-tags",
-        Severity::Warning,
-        "The description contains a tag such as `<name>`.",
-    ),
-    page: include_str!("description_has_tags.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "description-has-tags",
+    Severity::Warning,
+    include_str!("description_has_tags.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let Description::Written(written) = &skill.manifest().description else { return };

@@ -1,21 +1,18 @@
 use crate::phrase::{Spoken, quoted};
 use crate::resemblance::{WordSets, near_duplicates};
 use crate::{Check, Findings, Root, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use std::collections::HashSet;
 
 /// Two short descriptions share most of their words by chance.
 const MIN_WORDS: usize = 8;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "description-near-duplicate",
-        Severity::Warning,
-        "Two skills of one root have nearly the same description.",
-    ),
-    page: include_str!("description_near_duplicate.md"),
-    check: Check::Root(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "description-near-duplicate",
+    Severity::Warning,
+    include_str!("description_near_duplicate.md"),
+    Check::Root(check),
+);
 
 fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
     let described = &root.offered;

@@ -1,6 +1,6 @@
 use crate::phrase::quoted;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use metier_skill::Description;
 
 /// How a sentence begins that speaks as somebody or to somebody. `Use this when you …` is neither: it tells a model
@@ -10,11 +10,12 @@ const OPENINGS: &[&str] = &[
     "We will", "We'll", "You are", "You can", "You will", "You'll", "You're",
 ];
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new("description-person", Severity::Warning, "The description speaks as `I` or to `you`."),
-    page: include_str!("description_person.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "description-person",
+    Severity::Warning,
+    include_str!("description_person.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let Description::Written(written) = &skill.manifest().description else { return };

@@ -1,6 +1,6 @@
 use crate::phrase::Spoken;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use metier_skill::Description;
 
 /// What and when cannot be said in fewer words.
@@ -8,11 +8,12 @@ const MIN_WORDS: usize = 5;
 /// The same for writing without blanks between words.
 const MIN_CHARACTERS: usize = 8;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new("description-too-short", Severity::Warning, "The description has fewer than five words."),
-    page: include_str!("description_too_short.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "description-too-short",
+    Severity::Warning,
+    include_str!("description_too_short.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let manifest = skill.manifest();

@@ -1,6 +1,6 @@
 use crate::phrase::{Spoken, is_mostly_ascii};
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use metier_skill::Description;
 
 /// Words that say when, alone.
@@ -159,15 +159,12 @@ const ELSEWHERE: &[&str] = &[
 const KEYS: &[&str] =
     &["activation", "auto_activate", "keywords", "read_when", "trigger", "triggers", "use_when"];
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "description-without-trigger",
-        Severity::Warning,
-        "The description says what the skill does and never when to use it.",
-    ),
-    page: include_str!("description_without_trigger.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "description-without-trigger",
+    Severity::Warning,
+    include_str!("description_without_trigger.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let manifest = skill.manifest();

@@ -1,11 +1,8 @@
 use crate::{Check, CodeBlock, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Position, Severity, Span};
+use metier_diagnostic::{Position, Severity, Span};
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new("fence-open", Severity::Warning, "A code fence is opened and never closed."),
-    page: include_str!("fence_open.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("fence-open", Severity::Warning, include_str!("fence_open.md"), Check::Skill(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let is_open = |block: &CodeBlock| {

@@ -1,19 +1,12 @@
 use crate::{Check, File, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Severity, Span};
 use std::collections::HashSet;
 
 /// How many files a message names.
 const SHOWN: usize = 5;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "file-unreferenced",
-        Severity::Info,
-        "A file below `references/` or `scripts/` is named nowhere in the skill.",
-    ),
-    page: include_str!("file_unreferenced.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("file-unreferenced", Severity::Info, include_str!("file_unreferenced.md"), Check::Skill(check));
 
 /// The folders that are judged. What lies in `assets/` is often used by a script that makes up its name.
 const FOLDERS: &[&str] = &["references/", "scripts/"];

@@ -1,5 +1,5 @@
 use crate::{Check, File, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Severity, Span};
 
 /// What clients and registries take on upload.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
@@ -7,11 +7,12 @@ const MAX_BYTES: u64 = 8 * 1024 * 1024;
 /// How many files a message names.
 const SHOWN: usize = 3;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new("folder-too-large", Severity::Warning, "The skill's folder has more than 8 MB."),
-    page: include_str!("folder_too_large.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "folder-too-large",
+    Severity::Warning,
+    include_str!("folder_too_large.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let files = skill.files.all();

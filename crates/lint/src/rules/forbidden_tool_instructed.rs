@@ -2,7 +2,7 @@ use crate::command::{programs_of, shell_blocks};
 use crate::phrase::Spoken;
 use crate::tool::{KNOWN, lists, spoken_name};
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Severity, Span};
 use metier_skill::{Spanned, ToolPattern};
 
 /// How far before a block a sentence may tell to run it.
@@ -12,15 +12,12 @@ const ORDERS: &[&str] = &["run", "running", "execute", "launch", "start it with"
 /// The words before `the Write tool` that make it an instruction.
 const USES: &[&str] = &["use", "using", "call", "invoke", "via", "with", "through"];
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "forbidden-tool-instructed",
-        Severity::Warning,
-        "The body tells to use a tool that the skill's own tool list leaves out.",
-    ),
-    page: include_str!("forbidden_tool_instructed.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "forbidden-tool-instructed",
+    Severity::Warning,
+    include_str!("forbidden_tool_instructed.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     // Most skills have no list, and nothing to look for then.

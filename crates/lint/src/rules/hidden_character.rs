@@ -1,16 +1,13 @@
 use crate::hidden::{is_right_to_left, runs};
 use crate::{Check, Findings, Hidden, HiddenKind, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "hidden-character",
-        Severity::Warning,
-        "The file contains an invisible character where no script and no emoji needs one.",
-    ),
-    page: include_str!("hidden_character.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "hidden-character",
+    Severity::Warning,
+    include_str!("hidden_character.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     for (span, run) in runs(skill.hidden(), HiddenKind::Invisible) {

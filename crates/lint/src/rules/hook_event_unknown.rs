@@ -1,7 +1,7 @@
 use crate::phrase::quoted;
 use crate::spelling::meant;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 
 /// The events that Claude Code documents, which is the client that reads `hooks`.
 const EVENTS: &[&str] = &[
@@ -36,11 +36,12 @@ const EVENTS: &[&str] = &[
     "WorktreeRemove",
 ];
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new("hook-event-unknown", Severity::Warning, "`hooks` names an event that does not exist."),
-    page: include_str!("hook_event_unknown.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "hook-event-unknown",
+    Severity::Warning,
+    include_str!("hook_event_unknown.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let Some(events) = skill.manifest().more.hooks.as_ref().and_then(|hooks| hooks.entries()) else { return };

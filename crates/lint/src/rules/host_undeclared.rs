@@ -3,18 +3,11 @@ use crate::needs::Need;
 use crate::script::{Code, PieceKind, Pieces, Script, Shell, Simple, Word, last_name};
 use crate::usage::Usage;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code as Name, Severity};
+use metier_diagnostic::Severity;
 use std::ops::Range;
 
-pub(super) static RULE: Rule = Rule {
-    code: Name::new(
-        "host-undeclared",
-        Severity::Warning,
-        "A script reaches a host that `metadata.metier.needs.hosts` does not name.",
-    ),
-    page: include_str!("host_undeclared.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("host-undeclared", Severity::Warning, include_str!("host_undeclared.md"), Check::Skill(check));
 
 /// Programs that fetch what an address in their arguments names.
 const FETCHERS: &[&str] = &["aria2c", "curl", "git", "http", "https", "pip", "pip3", "uv", "wget", "xh"];

@@ -1,13 +1,10 @@
 use crate::phrase::quoted;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Severity, Span};
 use metier_skill::injected_commands;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new("injected-command", Severity::Info, "A command runs before the model reads the body."),
-    page: include_str!("injected_command.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("injected-command", Severity::Info, include_str!("injected_command.md"), Check::Skill(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let at = skill.body_at();

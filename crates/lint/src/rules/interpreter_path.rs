@@ -1,15 +1,12 @@
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Edit, Fix, Severity, Span};
+use metier_diagnostic::{Edit, Fix, Severity, Span};
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "interpreter-path",
-        Severity::Warning,
-        "A script names an interpreter at a place that most machines do not have.",
-    ),
-    page: include_str!("interpreter_path.md"),
-    check: Check::Fixing(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "interpreter-path",
+    Severity::Warning,
+    include_str!("interpreter_path.md"),
+    Check::Fixing(check),
+);
 
 /// Where systems keep what they come with.
 const SYSTEM: &[&str] = &["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/system/bin/"];

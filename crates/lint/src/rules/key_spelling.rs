@@ -1,17 +1,10 @@
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Edit, Fix, Severity};
+use metier_diagnostic::{Edit, Fix, Severity};
 use metier_skill::ManifestKey;
 use metier_skill::yaml::Entry;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "key-spelling",
-        Severity::Warning,
-        "A key is spelled in a way that most clients do not read.",
-    ),
-    page: include_str!("key_spelling.md"),
-    check: Check::Fixing(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("key-spelling", Severity::Warning, include_str!("key_spelling.md"), Check::Fixing(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     for entry in skill.entries() {

@@ -1,13 +1,10 @@
 use crate::reference::links;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use std::collections::BTreeSet;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new("link-outside", Severity::Info, "A link leads out of the skill's folder."),
-    page: include_str!("link_outside.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("link-outside", Severity::Info, include_str!("link_outside.md"), Check::Skill(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let mut seen = BTreeSet::new();

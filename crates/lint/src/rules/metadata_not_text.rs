@@ -1,17 +1,18 @@
 use crate::phrase::quoted;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Edit, Fix, Severity};
+use metier_diagnostic::{Edit, Fix, Severity};
 use metier_skill::yaml::{Kind, Node};
 
 /// Keys below `metadata` that some client reads as a mapping or a list of its own.
 const OWNED: &[&str] =
     &["adk_additional_tools", "clawdbot", "clawdis", "hermes", "metier", "moltbot", "openclaw"];
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new("metadata-not-text", Severity::Info, "A value of `metadata` is not a text."),
-    page: include_str!("metadata_not_text.md"),
-    check: Check::Fixing(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "metadata-not-text",
+    Severity::Info,
+    include_str!("metadata_not_text.md"),
+    Check::Fixing(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     // The tree as written: what was repaired has other bytes than the file.

@@ -1,12 +1,13 @@
 use crate::phrase::quoted;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new("model-not-a-name", Severity::Warning, "`model` is not the name of a model."),
-    page: include_str!("model_not_a_name.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "model-not-a-name",
+    Severity::Warning,
+    include_str!("model_not_a_name.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let Some(model) = &skill.manifest().more.model else { return };

@@ -1,17 +1,10 @@
 use crate::phrase::quoted;
 use crate::{Check, Findings, Root, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use std::collections::HashMap;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "name-confusable",
-        Severity::Warning,
-        "Two names of one root differ only in case, hyphens or a plural.",
-    ),
-    page: include_str!("name_confusable.md"),
-    check: Check::Root(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("name-confusable", Severity::Warning, include_str!("name_confusable.md"), Check::Root(check));
 
 fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
     let skills = root.skills;

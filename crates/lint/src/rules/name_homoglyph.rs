@@ -1,19 +1,12 @@
 use crate::phrase::quoted;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use unicode_security::confusable_detection::skeleton;
 use unicode_security::restriction_level::{RestrictionLevel, RestrictionLevelDetection};
 use unicode_security::{GeneralSecurityProfile, MixedScript};
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "name-homoglyph",
-        Severity::Error,
-        "The name has letters that look like others: it can be taken for another skill's.",
-    ),
-    page: include_str!("name_homoglyph.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("name-homoglyph", Severity::Error, include_str!("name_homoglyph.md"), Check::Skill(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let name = skill.manifest().name.as_str();

@@ -1,18 +1,11 @@
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 
 /// Words that Anthropic keeps for itself: its upload and its API refuse a name that contains one.
 const RESERVED: &[&str] = &["anthropic", "claude"];
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "name-reserved",
-        Severity::Warning,
-        "The name contains a word that a vendor has reserved.",
-    ),
-    page: include_str!("name_reserved.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("name-reserved", Severity::Warning, include_str!("name_reserved.md"), Check::Skill(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let name = skill.manifest().name.folded();

@@ -1,14 +1,11 @@
 use crate::phrase::quoted;
 use crate::{Check, Findings, Root, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use metier_skill::UserOnly;
 use std::collections::HashMap;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new("name-taken", Severity::Warning, "Two skills of one root have the same name."),
-    page: include_str!("name_taken.md"),
-    check: Check::Root(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("name-taken", Severity::Warning, include_str!("name_taken.md"), Check::Root(check));
 
 fn check(root: &Root<'_, '_>, findings: &mut Findings<'_>) {
     let skills = root.skills;

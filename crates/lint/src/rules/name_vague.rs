@@ -1,6 +1,6 @@
 use crate::phrase::quoted;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use metier_skill::UserOnly;
 
 /// Words that fit every skill.
@@ -28,11 +28,8 @@ const FILLERS: &[&str] = &[
     "tmp",
 ];
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new("name-vague", Severity::Warning, "The name consists of words that fit every skill."),
-    page: include_str!("name_vague.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("name-vague", Severity::Warning, include_str!("name_vague.md"), Check::Skill(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let manifest = skill.manifest();

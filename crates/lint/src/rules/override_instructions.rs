@@ -1,16 +1,13 @@
 use crate::word::{Sought, Word, after, before, phrases};
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "override-instructions",
-        Severity::Warning,
-        "The text tells the model to set aside the instructions it works under.",
-    ),
-    page: include_str!("override_instructions.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "override-instructions",
+    Severity::Warning,
+    include_str!("override_instructions.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     for span in phrases(skill, &WORDS, overriding) {

@@ -1,11 +1,8 @@
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Severity, Span};
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new("personal-path", Severity::Warning, "A path leads to the home of one person."),
-    page: include_str!("personal_path.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("personal-path", Severity::Warning, include_str!("personal_path.md"), Check::Skill(check));
 
 /// The folders in which systems keep the homes of people, behind the separator that begins them.
 const HOMES: &[&str] = &["Users/", "home/", "Users\\", "\\Users\\\\"];

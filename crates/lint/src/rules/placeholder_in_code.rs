@@ -1,15 +1,12 @@
 use crate::{Check, CodeBlock, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Severity, Span};
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "placeholder-in-code",
-        Severity::Warning,
-        "Code contains `$1` or the like, which is replaced by an argument of the skill.",
-    ),
-    page: include_str!("placeholder_in_code.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "placeholder-in-code",
+    Severity::Warning,
+    include_str!("placeholder_in_code.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let mut declares = None;

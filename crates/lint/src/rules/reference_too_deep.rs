@@ -1,20 +1,17 @@
 use crate::reference::links;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use std::collections::BTreeSet;
 
 /// How many folders may lie between `references/` and a file of it.
 const MAX_FOLDERS: usize = 1;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "reference-too-deep",
-        Severity::Info,
-        "A reference lies more than one folder below `references/`.",
-    ),
-    page: include_str!("reference_too_deep.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "reference-too-deep",
+    Severity::Info,
+    include_str!("reference_too_deep.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let mut seen = BTreeSet::new();

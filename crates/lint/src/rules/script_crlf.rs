@@ -1,18 +1,11 @@
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Edit, Fix, Severity, Span};
+use metier_diagnostic::{Edit, Fix, Severity, Span};
 
 /// How many line ends a fix takes out one by one. A script is not longer; what is, is better converted by a tool.
 const MAX_EDITS: usize = 20_000;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "script-crlf",
-        Severity::Error,
-        "A script with an interpreter line has Windows line ends, so that Linux and macOS cannot start it.",
-    ),
-    page: include_str!("script_crlf.md"),
-    check: Check::Fixing(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("script-crlf", Severity::Error, include_str!("script_crlf.md"), Check::Fixing(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     for file in skill.files.all() {

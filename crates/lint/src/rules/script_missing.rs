@@ -1,18 +1,11 @@
 use crate::reference::Reference;
 use crate::word::{first_bytes, last_bytes};
 use crate::{Check, Files, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use std::collections::BTreeSet;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "script-missing",
-        Severity::Warning,
-        "The text names a script that the skill does not have.",
-    ),
-    page: include_str!("script_missing.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("script-missing", Severity::Warning, include_str!("script_missing.md"), Check::Skill(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     if skill.files == Files::Unknown {

@@ -1,16 +1,13 @@
 use crate::reference::OWN_FOLDER;
 use crate::{Check, File, Findings, Rule, RunBit, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Severity, Span};
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "script-not-executable",
-        Severity::Warning,
-        "The text starts a script by its path, and the script may not be started.",
-    ),
-    page: include_str!("script_not_executable.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "script-not-executable",
+    Severity::Warning,
+    include_str!("script_not_executable.md"),
+    Check::Skill(check),
+);
 
 /// The languages of blocks whose lines are commands.
 const SHELLS: &[&str] = &["bash", "sh", "shell", "zsh", "console", "terminal", "shellsession"];

@@ -1,15 +1,12 @@
 use crate::{Check, File, Findings, Rule, RunBit, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Severity, Span};
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "script-without-interpreter",
-        Severity::Warning,
-        "A script's first line does not say what runs it.",
-    ),
-    page: include_str!("script_without_interpreter.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "script-without-interpreter",
+    Severity::Warning,
+    include_str!("script_without_interpreter.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     for file in skill.files.all().iter().filter(|file| is_started(file) && !is_read_in(skill, file)) {

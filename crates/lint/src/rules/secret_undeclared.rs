@@ -2,19 +2,16 @@ use crate::needs::Need;
 use crate::script::{Code, Pieces, Script, Shell};
 use crate::usage::Usage;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code as Name, Severity};
+use metier_diagnostic::Severity;
 use std::collections::HashMap;
 use std::ops::Range;
 
-pub(super) static RULE: Rule = Rule {
-    code: Name::new(
-        "secret-undeclared",
-        Severity::Warning,
-        "A script reads a key, token or password from the environment that `metadata.metier.needs.env` does not name.",
-    ),
-    page: include_str!("secret_undeclared.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "secret-undeclared",
+    Severity::Warning,
+    include_str!("secret_undeclared.md"),
+    Check::Skill(check),
+);
 
 /// The last words of names that are secrets.
 const SECRETS: &[&str] = &[

@@ -1,19 +1,12 @@
 use crate::hidden::runs;
 use crate::{Check, Findings, Hidden, HiddenKind, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 
 /// How much of the hidden text a message repeats. It is a stranger's text and only has to be recognised.
 const MAX_SHOWN: usize = 60;
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "tag-character",
-        Severity::Error,
-        "The file contains invisible tag characters, which spell out text that only a model sees.",
-    ),
-    page: include_str!("tag_character.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("tag-character", Severity::Error, include_str!("tag_character.md"), Check::Skill(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     for (span, run) in runs(skill.hidden(), HiddenKind::Tag) {

@@ -1,16 +1,13 @@
 use crate::word::is_quoted;
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity, Span};
+use metier_diagnostic::{Severity, Span};
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "template-leftover",
-        Severity::Warning,
-        "The body still contains text of the template it was made from.",
-    ),
-    page: include_str!("template_leftover.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "template-leftover",
+    Severity::Warning,
+    include_str!("template_leftover.md"),
+    Check::Skill(check),
+);
 
 /// What templates of skills leave behind, in brackets anywhere in a line.
 const BRACKETED: &[&str] = &["[TODO:", "[TODO]"];

@@ -2,17 +2,10 @@ use crate::phrase::quoted;
 use crate::spelling::meant;
 use crate::tool::{KNOWN, lists, place_of, spoken_name};
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Edit, Fix, Severity};
+use metier_diagnostic::{Edit, Fix, Severity};
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "tool-misspelled",
-        Severity::Warning,
-        "A tool list names a tool that is nearly a well-known one.",
-    ),
-    page: include_str!("tool_misspelled.md"),
-    check: Check::Fixing(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("tool-misspelled", Severity::Warning, include_str!("tool_misspelled.md"), Check::Fixing(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     for (key, list) in lists(skill) {

@@ -1,17 +1,10 @@
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use metier_skill::yaml::Kind;
 use metier_skill::{KeyType, ManifestKey};
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "tools-separators",
-        Severity::Info,
-        "A tool list is separated in a way that not all clients split.",
-    ),
-    page: include_str!("tools_separators.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule =
+    Rule::new("tools-separators", Severity::Info, include_str!("tools_separators.md"), Check::Skill(check));
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let lists = ManifestKey::ALL.iter().filter(|key| key.takes == KeyType::Tools);

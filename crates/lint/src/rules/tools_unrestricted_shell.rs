@@ -1,7 +1,7 @@
 use crate::command::programs;
 use crate::tool::{place_of, spoken_name};
 use crate::{Check, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Severity};
+use metier_diagnostic::Severity;
 use metier_skill::{Tool, ToolPattern};
 
 /// How many programs a message proposes; a skill that needs more needs a shell.
@@ -9,15 +9,12 @@ const MAX_PROPOSED: usize = 6;
 /// Programs that start any other or remove anything: a pattern for one of them restricts nothing.
 const WIDE: &[&str] = &["bash", "env", "eval", "rm", "sh", "sudo", "xargs", "zsh"];
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "tools-unrestricted-shell",
-        Severity::Info,
-        "`allowed-tools` allows every shell command.",
-    ),
-    page: include_str!("tools_unrestricted_shell.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "tools-unrestricted-shell",
+    Severity::Info,
+    include_str!("tools_unrestricted_shell.md"),
+    Check::Skill(check),
+);
 
 fn check(skill: &Skill<'_>, findings: &mut Findings<'_>) {
     let Some(list) = &skill.manifest().more.allowed_tools else { return };

@@ -1,15 +1,12 @@
 use crate::{Check, Files, Findings, Rule, Skill};
-use metier_diagnostic::{Code, Edit, Fix, Severity, Span};
+use metier_diagnostic::{Edit, Fix, Severity, Span};
 
-pub(super) static RULE: Rule = Rule {
-    code: Code::new(
-        "windows-separator",
-        Severity::Warning,
-        "A path of the skill is written with backslashes, which only Windows understands.",
-    ),
-    page: include_str!("windows_separator.md"),
-    check: Check::Fixing(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "windows-separator",
+    Severity::Warning,
+    include_str!("windows_separator.md"),
+    Check::Fixing(check),
+);
 
 /// The folders in which the standard puts what belongs to a skill, as they begin such a path.
 const FOLDERS: &[&str] = &["scripts\\", "references\\", "assets\\"];

@@ -3,18 +3,15 @@ use crate::script::{Code, PieceKind, Pieces, Script, Shell};
 use crate::usage::Usage;
 use crate::{Check, Findings, Rule, Skill};
 use globset::GlobBuilder;
-use metier_diagnostic::{Code as Name, Severity};
+use metier_diagnostic::Severity;
 use std::ops::Range;
 
-pub(super) static RULE: Rule = Rule {
-    code: Name::new(
-        "write-undeclared",
-        Severity::Warning,
-        "A script writes to a place that is read-only for it, and `metadata.metier.needs.write` does not ask for it.",
-    ),
-    page: include_str!("write_undeclared.md"),
-    check: Check::Skill(check),
-};
+pub(super) static RULE: Rule = Rule::new(
+    "write-undeclared",
+    Severity::Warning,
+    include_str!("write_undeclared.md"),
+    Check::Skill(check),
+);
 
 /// Places that are there to be written by everything that runs.
 const OPEN: &[&str] = &["/tmp", "/var/tmp", "/dev", "/proc/self"];

@@ -15,8 +15,7 @@ fn names_are_unique_and_differ_from_what_the_parser_reports() {
 fn every_rule_says_what_why_and_how_in_sentences() {
     for rule in rules::ALL {
         let name = rule.code.name();
-        let why = rule.page.strip_prefix(rule.code.summary()).expect("a page begins with the summary");
-        let why = why.strip_prefix("\n\n**Why.** ").expect("the reasons follow");
+        let why = rule.page.strip_prefix("\n\n**Why.** ").expect("a page begins with the reasons");
         let (why, remedy) = why.split_once("\n\n**What to do.** ").expect("it says what to do");
         let (remedy, examples) = remedy.split_once("\n\nReported:\n\n").expect("it shows what is reported");
         assert!(examples.contains("\n\nFine:\n\n"), "{name} does not show what is fine");

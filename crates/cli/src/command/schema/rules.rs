@@ -23,8 +23,7 @@ pub(super) fn page() -> Result<String> {
         if let Check::Root(_) = rule.check {
             writeln!(page, "It looks at all skills that are checked together.")?;
         }
-        // Its first line is the summary, which stands above.
-        page.push_str(rule.page.split_once('\n').map_or(rule.page, |(_, page)| page));
+        page.push_str(rule.page.strip_prefix('\n').unwrap_or(rule.page));
     }
     Ok(page)
 }
