@@ -24,7 +24,6 @@ const OFFLINE: &str = "offline";
 const PROOFS: [&str; 4] = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
 
 /// What was settled.
-#[derive(Debug)]
 pub(crate) enum Settled {
     /// This one is asked.
     Model(Box<Chosen>),
@@ -43,12 +42,6 @@ pub(crate) struct Chosen {
     pub(crate) choice: ModelChoice,
     /// Why this one, in words for the user.
     pub(crate) how: String,
-}
-
-impl std::fmt::Debug for Chosen {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Chosen").field("choice", &self.choice).field("how", &self.how).finish_non_exhaustive()
-    }
 }
 
 /// What names a model on the command line.

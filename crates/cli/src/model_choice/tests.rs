@@ -136,7 +136,7 @@ fn listening() -> (String, JoinHandle<String>) {
 }
 
 fn ask(settled: Settled) {
-    let Settled::Model(chosen) = settled else { panic!("{settled:?}") };
+    let Settled::Model(chosen) = settled else { panic!("no model is asked") };
     let request = Request { messages: vec![Message::user("Hello.").into()], ..Request::default() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let answer = runtime.block_on(whole(chosen.model.ask(&request)));
