@@ -12,59 +12,24 @@ use crate::servers::ask_all;
 use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_catalog::{Include, Snapshot, Standing, State};
-use metier_diagnostic::{Diagnostic, Severity, counted};
+use metier_diagnostic::{Diagnostic, JsonDiagnostic, Severity, counted};
 use metier_files::{Kind, kind};
 use metier_mcp_client::ServerSummary;
-use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 
-#[derive(Serialize)]
-struct Findings {
-    version: &'static str,
-    config: Place,
-    data: Place,
-    project: Option<PathBuf>,
-    standing: Standing,
+/// What was found. The rest is in the snapshot and in what is around it.
+struct Findings<'a> {
+    surroundings: &'a Surroundings,
+    snapshot: &'a Snapshot,
     roots: Vec<RootFinding>,
-    loaded: usize,
-    failed: usize,
     states: BTreeMap<&'static str, usize>,
-    approvals: Approvals,
+    /// How much was approved for good: here, and elsewhere.
+    approvals: (usize, usize),
     containment: Containment,
-    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "servers::as_json")]
     servers: Vec<ServerSummary>,
-    #[serde(serialize_with = "crate::output::as_json")]
     diagnostics: Vec<Diagnostic>,
-}
-
-#[derive(Serialize)]
-struct Place {
-    path: PathBuf,
-    exists: bool,
-}
-
-impl Place {
-    fn of(path: PathBuf) -> Self {
-        let exists = kind(&path) != Kind::Missing;
-        Self { path, exists }
-    }
-}
-
-/// How much was approved for good.
-#[derive(Serialize)]
-struct Approvals {
-    here: usize,
-    elsewhere: usize,
-}
-
-impl Approvals {
-    fn count(surroundings: &Surroundings) -> Result<Self> {
-        let store = ApprovalStore::of(surroundings);
-        let all = store.all()?;
-        let here = all.iter().filter(|approval| approval.project == store.project()).count();
-        Ok(Self { here, elsewhere: all.len() - here })
-    }
 }
 
 pub(crate) fn run(surroundings: &Surroundings, output: &mut Output) -> Result<Exit> {
@@ -72,18 +37,17 @@ pub(crate) fn run(surroundings: &Surroundings, output: &mut Output) -> Result<Ex
     let snapshot = surroundings.snapshot(Include::Usual);
     let findings = Findings::of(surroundings, &snapshot)?;
     if output.is_json() {
-        output.json(&findings)?;
+        output.json(&findings.object()?)?;
     } else {
-        write(&findings, surroundings, output)?;
+        write(&findings, output)?;
     }
     let is_broken = findings.diagnostics.iter().any(|found| found.severity() == Severity::Error)
         || !findings.containment.is_sound();
     Ok(if is_broken { Exit::Failed } else { Exit::Fine })
 }
 
-impl Findings {
-    fn of(surroundings: &Surroundings, snapshot: &Snapshot) -> Result<Self> {
-        let layout = snapshot.layout();
+impl<'a> Findings<'a> {
+    fn of(surroundings: &'a Surroundings, snapshot: &'a Snapshot) -> Result<Self> {
         let mut diagnostics = snapshot.diagnostics().to_vec();
         diagnostics
             .extend(snapshot.failures().iter().flat_map(|failure| failure.diagnostics.iter().cloned()));
@@ -96,40 +60,64 @@ impl Findings {
         for (_, entry) in snapshot.entries() {
             *states.entry(entry.state().word()).or_default() += 1;
         }
+        let store = ApprovalStore::of(surroundings);
+        let approvals = store.all()?;
+        let here = approvals.iter().filter(|approval| approval.project == store.project()).count();
         Ok(Self {
-            version: env!("CARGO_PKG_VERSION"),
-            config: Place::of(surroundings.places.config_file()),
-            data: Place::of(surroundings.places.data.clone()),
-            project: layout.project.as_ref().map(|project| project.folder.clone()),
-            standing: layout.standing,
+            surroundings,
+            snapshot,
             roots: RootFinding::all(snapshot),
-            loaded: snapshot.loaded(),
-            failed: snapshot.failures().len(),
             states,
-            approvals: Approvals::count(surroundings)?,
+            approvals: (here, approvals.len() - here),
             containment: Containment::examine(surroundings),
             servers: servers::examine(surroundings),
             diagnostics,
         })
     }
+
+    fn object(&self) -> Result<Value> {
+        let (layout, (here, elsewhere)) = (self.snapshot.layout(), self.approvals);
+        let place = |path: &Path| json!({ "path": path.display().to_string(), "exists": kind(path) != Kind::Missing });
+        let mut object = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "config": place(&self.surroundings.places.config_file()),
+            "data": place(&self.surroundings.places.data),
+            "project": layout.project.as_ref().map(|project| project.folder.display().to_string()),
+            "standing": layout.standing,
+            "roots": serde_json::to_value(&self.roots)?,
+            "loaded": self.snapshot.loaded(),
+            "failed": self.snapshot.failures().len(),
+            "states": self.states,
+            "approvals": { "here": here, "elsewhere": elsewhere },
+            "containment": self.containment.object(),
+        });
+        if !self.servers.is_empty() {
+            object["servers"] = self.servers.iter().map(servers::object).collect();
+        }
+        object["diagnostics"] =
+            self.diagnostics.iter().map(|found| json!(JsonDiagnostic::from(found))).collect();
+        Ok(object)
+    }
 }
 
-fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) -> Result<()> {
-    let place = |place: &Place| {
-        let absent = if place.exists { "" } else { " (not there; the defaults count)" };
-        format!("{}{absent}", surroundings.shown(&place.path))
+fn write(findings: &Findings<'_>, output: &mut Output) -> Result<()> {
+    let Findings { surroundings, snapshot, approvals: (here, elsewhere), .. } = findings;
+    let place = |path: &Path| {
+        let absent = if kind(path) == Kind::Missing { " (not there; the defaults count)" } else { "" };
+        format!("{}{absent}", surroundings.shown(path))
     };
-    output.line(format!("metier {}", findings.version))?;
-    output.line(format!("  configuration  {}", place(&findings.config)))?;
-    output.line(format!("  data           {}", place(&findings.data)))?;
-    let project = match (&findings.project, findings.standing) {
+    output.line(format!("metier {}", env!("CARGO_PKG_VERSION")))?;
+    output.line(format!("  configuration  {}", place(&surroundings.places.config_file())))?;
+    output.line(format!("  data           {}", place(&surroundings.places.data)))?;
+    let layout = snapshot.layout();
+    let project = layout.project.as_ref().map(|project| project.folder.display());
+    let project = match (project, layout.standing) {
         (None, _) => "none here".to_owned(),
-        (Some(path), Standing::Untrusted) => format!("{} (not trusted)", path.display()),
-        (Some(path), Standing::Trusted) => format!("{} (trusted)", path.display()),
-        (Some(path), Standing::Mine) => format!("{} (trusted as your own)", path.display()),
+        (Some(path), Standing::Untrusted) => format!("{path} (not trusted)"),
+        (Some(path), Standing::Trusted) => format!("{path} (trusted)"),
+        (Some(path), Standing::Mine) => format!("{path} (trusted as your own)"),
     };
     output.line(format!("  project        {project}"))?;
-    let Approvals { here, elsewhere } = findings.approvals;
     output.line(format!(
         "  approvals      {here} in this project, {elsewhere} in others (`metier approvals`)"
     ))?;
@@ -139,7 +127,7 @@ fn write(findings: &Findings, surroundings: &Surroundings, output: &mut Output) 
     }
     let absent = findings.roots.iter().filter(|root| !root.exists).count();
     output.comment(format!("  and {absent} that are not there"))?;
-    output.section(format!("loaded {}, failed {}", findings.loaded, findings.failed))?;
+    output.section(format!("loaded {}, failed {}", snapshot.loaded(), snapshot.failures().len()))?;
     for (state, count) in findings.states.iter().filter(|(state, _)| **state != State::Ready.word()) {
         output.line(format!("  {count} {state}"))?;
     }

@@ -6,7 +6,6 @@ use crate::surroundings::Surroundings;
 use metier_exec::{Program, TOOLS};
 use metier_files::read_bounded;
 use metier_sandbox::{Examination, Held, Metered, Tier, examine};
-use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -41,6 +40,25 @@ impl Containment {
     /// What bounds memory and processes of a call with that means.
     fn metered(&self) -> Option<&Metered> {
         self.used()?.metered.as_ref()
+    }
+
+    /// All of it, for programs.
+    pub(crate) fn object(&self) -> Value {
+        let tiers: Vec<Value> = self.examinations.iter().map(tier).collect();
+        let tools = self.tools.iter().map(|(name, Program { file, shown, .. })| {
+            let shown: Vec<String> = shown.iter().map(|path| path.display().to_string()).collect();
+            json!({ "name": name, "file": file.display().to_string(), "shown": shown })
+        });
+        let meter = self.metered();
+        json!({
+            "in_force": self.used().map(|used| used.tier.word()),
+            "meter": meter.map(|metered| metered.meter.word()),
+            // Why nothing better does.
+            "meter_reason": meter.and_then(|metered| metered.reason.as_deref()),
+            "tiers": tiers,
+            "tools": tools.collect::<Vec<_>>(),
+            "problem": self.problem,
+        })
     }
 
     /// Whether what is used holds against everything that was tried.
@@ -96,27 +114,6 @@ impl Containment {
             }
         }
         Ok(())
-    }
-}
-
-impl Serialize for Containment {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let tiers: Vec<Value> = self.examinations.iter().map(tier).collect();
-        let tools = self.tools.iter().map(|(name, Program { file, shown, .. })| {
-            let shown: Vec<String> = shown.iter().map(|path| path.display().to_string()).collect();
-            json!({ "name": name, "file": file.display().to_string(), "shown": shown })
-        });
-        let meter = self.metered();
-        let containment = json!({
-            "in_force": self.used().map(|used| used.tier.word()),
-            "meter": meter.map(|metered| metered.meter.word()),
-            // Why nothing better does.
-            "meter_reason": meter.and_then(|metered| metered.reason.as_deref()),
-            "tiers": tiers,
-            "tools": tools.collect::<Vec<_>>(),
-            "problem": self.problem,
-        });
-        containment.serialize(serializer)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::surroundings::Surroundings;
 use anyhow::Result;
 use metier_mcp_client::ServerSummary;
 use metier_tools::{ServerStatus, ToolServer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Asks all servers for what they have.
 pub(super) fn examine(surroundings: &Surroundings) -> Vec<ServerSummary> {
@@ -23,22 +23,18 @@ fn why_down(server: &ServerSummary) -> Option<&str> {
     }
 }
 
-pub(super) fn as_json<S: serde::Serializer>(
-    servers: &[ServerSummary],
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(servers.iter().map(|server| {
-        let mut object = json!({ "label": server.label, "endpoint": server.endpoint });
-        // Folders of the project that it writes at once.
-        if !server.write.is_empty() {
-            object["write"] = json!(server.write);
-        }
-        object["answers"] = json!(server.footing == ServerStatus::Up);
-        object["why"] = json!(why_down(server));
-        object["tools"] = json!(server.tools);
-        object["skills"] = json!(server.skills);
-        object
-    }))
+/// One of them, for programs.
+pub(super) fn object(server: &ServerSummary) -> Value {
+    let mut object = json!({ "label": server.label, "endpoint": server.endpoint });
+    // Folders of the project that it writes at once.
+    if !server.write.is_empty() {
+        object["write"] = json!(server.write);
+    }
+    object["answers"] = json!(server.footing == ServerStatus::Up);
+    object["why"] = json!(why_down(server));
+    object["tools"] = json!(server.tools);
+    object["skills"] = json!(server.skills);
+    object
 }
 
 pub(super) fn write(servers: &[ServerSummary], output: &mut Output) -> Result<()> {
