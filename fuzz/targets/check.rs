@@ -40,7 +40,10 @@ fuzz_target!(|text: &str| {
     }
     for profile in Profile::ALL {
         let verdict = judge(*profile, &FileView::new(text, &parsed, FOLDER));
-        assert!(verdict.loads.is_yes() || verdict.remarks.iter().any(|remark| remark.fate == Fate::Refused), "{profile} gives no reason");
+        assert!(
+            verdict.loads.is_yes() || verdict.remarks.iter().any(|remark| remark.fate == Fate::Refused),
+            "{profile} gives no reason"
+        );
     }
     let judge = |text: &str| findings(text, &parse(text.as_bytes(), FOLDER), &files);
     if let Some(mended) = mend(text, FOLDER, judge) {
