@@ -1,7 +1,7 @@
 //! The folder that a contained process writes to instead of the project.
 
 use std::fs::{DirBuilder, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -224,6 +224,16 @@ impl Layer {
     /// Reads a record of it; `None` where there is none.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, LayerError> {
         read_optional(&self.folder.join(name))
+    }
+
+    /// Whether the scan's result is there to its last byte: it is not synced, and a stop of the machine can leave half of it.
+    pub(crate) fn has_whole_changes(&self) -> bool {
+        let mut end = [0];
+        let read = std::fs::File::open(self.folder.join(CHANGES)).and_then(|mut file| {
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut end)
+        });
+        read.is_ok() && end == *b"}"
     }
 
     /// Renames a record of it, to the disk. This is the one moment at which a state becomes the next.

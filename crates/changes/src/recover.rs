@@ -8,7 +8,7 @@ use crate::journal::Journal;
 use crate::layer::Layer;
 use crate::scan::scan;
 use crate::stage;
-use crate::state::{JOURNAL, LayerState, Standing, UNDO};
+use crate::state::{JOURNAL, LayerState, UNDO};
 
 /// A layer that an earlier process left unfinished, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -37,18 +37,22 @@ pub enum Interrupted {
 
 /// Finishes what was interrupted. `None` where nothing was.
 pub(crate) fn settle(layer: &Layer) -> Result<Option<Recovered>, LayerError> {
-    let standing = Standing::read(layer.folder())?;
     let (interrupted, outcome) = if let Some(journal) = layer.read::<Journal>(JOURNAL)? {
         (Interrupted::Apply, resume_journal(layer, &journal, finish))
     } else if let Some(journal) = layer.read::<Journal>(UNDO)? {
         (Interrupted::Undo, resume_journal(layer, &journal, finish_undo))
     } else {
+        let last = layer.last_journal();
         // The stage was not taken away yet, or was not complete yet.
-        match standing.applied.last() {
-            Some(journal) => stage::keep(layer, journal.number)?,
+        match last.and_then(|(_, applied)| applied) {
+            Some(number) => stage::keep(layer, number)?,
             None => stage::clear(layer)?,
         }
-        match standing.state {
+        // What was applied once was scanned. Every command comes by here, so the lists of paths are not read for nothing.
+        if last.is_some() && layer.has_whole_changes() {
+            return Ok(None);
+        }
+        match layer.state()? {
             LayerState::Running => (Interrupted::Call, scan(layer).map(|_| ()).map_err(ApplyError::Layer)),
             _ => return Ok(None),
         }
@@ -59,8 +63,7 @@ pub(crate) fn settle(layer: &Layer) -> Result<Option<Recovered>, LayerError> {
         Err(ApplyError::Layer(error)) => return Err(error),
         outcome => outcome.err().map(|error| error.to_string()),
     };
-    let state = Standing::read(layer.folder())?.state;
-    Ok(Some(Recovered { id: layer.id(), interrupted, state, problem }))
+    Ok(Some(Recovered { id: layer.id(), interrupted, state: layer.state()?, problem }))
 }
 
 /// Resumes a journal whose layer and project are on the mounts that it was started on.

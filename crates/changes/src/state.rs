@@ -175,10 +175,24 @@ impl Standing {
 impl Layer {
     /// The number for the next journal.
     pub(crate) fn next_number(&self) -> u32 {
+        self.last_journal().map_or(1, |(number, _)| number.saturating_add(1))
+    }
+
+    /// The number of the last journal that was applied or undone, and that of the last one that is applied still.
+    pub(crate) fn last_journal(&self) -> Option<(u32, Option<u32>)> {
         let has = |name: String| self.folder().join(name).exists();
-        (1..u32::MAX)
-            .find(|number| !has(applied_name(*number)) && !has(undone_name(*number)))
-            .unwrap_or(u32::MAX)
+        let mut last = None;
+        for number in 1..u32::MAX {
+            let applied = last.and_then(|(_, applied)| applied);
+            if has(applied_name(number)) {
+                last = Some((number, Some(number)));
+            } else if has(undone_name(number)) {
+                last = Some((number, applied));
+            } else {
+                break;
+            }
+        }
+        last
     }
 
     /// What became of its changes.

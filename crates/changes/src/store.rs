@@ -36,6 +36,12 @@ pub struct LayerStore {
     opened: Time,
 }
 
+/// Its time is that of the last pruning.
+const PRUNED: &str = "pruned";
+
+/// To prune, every list of changes is read.
+const PRUNE_INTERVAL: Duration = Duration::from_hours(1);
+
 /// How long layers are kept after a decision. What is pending is kept until there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
@@ -150,6 +156,20 @@ impl LayerStore {
             }
         }
         Ok(recovered)
+    }
+
+    /// Does the same once in a while: layers are made by calls, and hardly anybody lists them.
+    pub fn prune_hourly(&self, retention: &Retention) -> Result<(), LayerError> {
+        let stamp = self.layers.join(PRUNED);
+        let age = std::fs::metadata(&stamp)
+            .and_then(|found| found.modified())
+            .ok()
+            .and_then(|at| at.elapsed().ok());
+        if age.is_some_and(|age| age < PRUNE_INTERVAL) {
+            return Ok(());
+        }
+        std::fs::write(&stamp, "").map_err(LayerError::io("write", stamp))?;
+        self.prune(retention).map(drop)
     }
 
     /// Removes layers that were decided and are too old or too many. Gives how many.

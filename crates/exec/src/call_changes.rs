@@ -316,6 +316,12 @@ impl PendingChanges {
         } else if problem.is_none() {
             self.layer.layers.let_go(self.layer.layer);
         }
+        let ProjectLayers { store, retention, .. } = &self.layer.layers;
+        // A program that keeps nothing lets go of its own layers alone.
+        if *retention != NO_RETENTION {
+            // What cannot be removed now is removed another time.
+            let _ = store.prune_hourly(retention);
+        }
         ChangeReport { id, entries, allow_with, uncovered, problem }
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use metier_changes::{CallOrigin, LayerError, LayerState, LayerStore, Retention, apply, scan};
 use metier_testkit::Workspace;
 
-use crate::support::{Ground, all, no_starts, path, put};
+use crate::support::{Ground, all, no_starts, path, paths, put};
 
 #[test]
 fn a_layer_is_listed_with_its_call_and_found_by_its_id() {
@@ -80,6 +80,46 @@ fn only_decided_layers_are_removed_and_the_youngest_stay() {
     ground.wait();
     assert_eq!(ground.store.prune(&none).unwrap(), 2);
     assert_eq!(ground.store.list(None)[0].state, LayerState::Pending);
+}
+
+#[test]
+fn old_layers_go_without_anybody_listing_them() {
+    let _quiet = no_starts();
+    let ground = Ground::new(&[]);
+    let one = Retention { age: std::time::Duration::from_hours(1), layers: 1 };
+    let kept_after = |name: &str| {
+        let layer = ground.store.create(&ground.project(), CallOrigin::new(name, "agent", "s")).unwrap();
+        put(&layer.upper().join(name), name);
+        let changes = scan(&layer).unwrap();
+        apply(&layer, &changes, &all(&changes)).unwrap();
+        drop(layer);
+        ground.store.prune_hourly(&one).unwrap();
+        ground.store.list(None).len()
+    };
+    assert_eq!([kept_after("a"), kept_after("b"), kept_after("c")], [1, 2, 3]);
+    let stamp = fs::File::options().write(true).open(ground.workspace.join("data/layers/pruned")).unwrap();
+    stamp.set_modified(std::time::SystemTime::now() - std::time::Duration::from_hours(2)).unwrap();
+    assert_eq!(kept_after("d"), 1);
+}
+
+/// Every command looks at the layers of its project, so those that were applied are not read whole.
+#[test]
+fn applied_layers_are_not_read_again_and_half_a_list_is_scanned_again() {
+    let _quiet = no_starts();
+    let ground = Ground::new(&[]);
+    let layer = ground.store.create(&ground.project(), CallOrigin::default()).unwrap();
+    put(&layer.upper().join("a"), "1");
+    put(&layer.upper().join("b"), "2");
+    let changes = scan(&layer).unwrap();
+    apply(&layer, &changes, &paths(&["a"])).unwrap();
+    let list = layer.upper().parent().unwrap().join("changes.json");
+    drop(layer);
+    assert_eq!(ground.store.recover(&ground.project()).unwrap(), []);
+    let text = fs::read_to_string(&list).unwrap();
+    fs::write(&list, &text[..text.len() / 2]).unwrap();
+    let recovered = ground.store.recover(&ground.project()).unwrap();
+    assert_eq!(recovered.len(), 1, "{recovered:?}");
+    assert!(fs::read_to_string(&list).unwrap().ends_with('}'));
 }
 
 #[test]
