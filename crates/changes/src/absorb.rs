@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RenameFlags, XattrFlags, chmodat, fsetxattr, mkdirat, mknodat, unlinkat,
-};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, XattrFlags, fsetxattr, mknodat, unlinkat};
 use rustix::io::Errno;
 
 use crate::beneath::Tree;
@@ -17,7 +15,7 @@ use crate::layer::{Layer, Marks};
 use crate::lower::opaque_mark;
 use crate::path::LayerPath;
 use crate::scan::Expected;
-use crate::stamp::{Stamp, kind};
+use crate::stamp::{Stamp, is_folder};
 use crate::xattr::remove_marks;
 
 /// Moves the chosen changes to the folder of a session's layer, and gives those that have no folder to lie in there.
@@ -28,13 +26,11 @@ pub(crate) fn absorb(
     chosen: &BTreeSet<LayerPath>,
     expected: &mut Expected,
 ) -> Result<Vec<LayerPath>, LayerError> {
-    let open = |path: &Path| Tree::open(path).map_err(LayerError::io("open", path));
-    let marks = layer.record().marks;
     let trees = Trees {
-        upper: open(&layer.upper())?,
-        session: open(session)?,
-        project: open(layer.project())?,
-        marks,
+        upper: Tree::open(&layer.upper())?,
+        session: Tree::open(session)?,
+        project: Tree::open(layer.project())?,
+        marks: layer.record().marks,
     };
     let mut left = Vec::new();
     let mut closed: Vec<(&LayerPath, u32)> = Vec::new();
@@ -57,7 +53,7 @@ pub(crate) fn absorb(
         let before =
             trees.project.stat(path).map_err(LayerError::io("read", session.join(path.as_path())))?;
         match before {
-            Some(stat) if kind(&stat) != Some(EntryKind::Folder) => {
+            Some(stat) if !is_folder(&stat) => {
                 expected.insert(path.clone(), Stamp::of(&stat));
             }
             _ => {
@@ -67,9 +63,8 @@ pub(crate) fn absorb(
     }
     // Folders get their permissions when everything is in them.
     for (path, mode) in closed.into_iter().rev() {
-        trees
-            .set_mode(path, mode)
-            .map_err(LayerError::io("set the permissions of", session.join(path.as_path())))?;
+        let failed = LayerError::io("set the permissions of", session.join(path.as_path()));
+        trees.session.set_mode(path, mode).map_err(failed)?;
     }
     trees.remove_carriers(changes).map_err(LayerError::io("tidy", session))?;
     Ok(left)
@@ -97,13 +92,12 @@ impl Trees {
     }
 
     fn take_folder(&self, path: &LayerPath, happened: ChangeKind) -> io::Result<()> {
-        let in_project = is_folder(&self.project, path)?;
-        if is_folder(&self.session, path)? {
+        let in_project = holds_folder(&self.project, path)?;
+        if holds_folder(&self.session, path)? {
             return Ok(());
         }
         self.remove(path)?;
-        let (folder, name) = self.session.parent(path)?;
-        mkdirat(&folder, name, Mode::RWXU)?;
+        self.session.make_folder(path)?;
         // What the project has in a folder of this name was deleted before, so it must not show again.
         if in_project && !happened.is_in_place() {
             let made = self.session.open_entry(path, OFlags::RDONLY | OFlags::DIRECTORY)?;
@@ -115,8 +109,7 @@ impl Trees {
     fn take_file(&self, path: &LayerPath, entry: &Entry) -> io::Result<()> {
         if entry.kind == EntryKind::File {
             remove_marks(self.upper.open_entry(path, OFlags::RDONLY | OFlags::NONBLOCK)?)?;
-            let (folder, name) = self.upper.parent(path)?;
-            chmodat(&folder, name, Mode::from_raw_mode(entry.mode), AtFlags::empty())?;
+            self.upper.set_mode(path, entry.mode)?;
         }
         self.remove(path)?;
         match self.upper.rename_to(path, &self.session, path, RenameFlags::NOREPLACE) {
@@ -148,7 +141,7 @@ impl Trees {
     fn is_hidden(&self, path: &LayerPath) -> io::Result<bool> {
         let Some(parent) = path.parent() else { return Ok(false) };
         match self.session.stat(&parent)? {
-            Some(stat) => Ok(kind(&stat) != Some(EntryKind::Folder)),
+            Some(stat) => Ok(!is_folder(&stat)),
             None => self.is_hidden(&parent),
         }
     }
@@ -157,25 +150,21 @@ impl Trees {
     fn carry_parents(&self, path: &LayerPath) -> io::Result<bool> {
         let Some(parent) = path.parent() else { return Ok(true) };
         match self.session.stat(&parent)? {
-            Some(stat) => return Ok(kind(&stat) == Some(EntryKind::Folder)),
+            Some(stat) => return Ok(is_folder(&stat)),
             None if !self.carry_parents(&parent)? => return Ok(false),
             None => {}
         }
-        let Some(stat) = self.project.stat(&parent)?.filter(|stat| kind(stat) == Some(EntryKind::Folder))
-        else {
-            return Ok(false);
-        };
-        let (folder, name) = self.session.parent(&parent)?;
-        mkdirat(&folder, name, Mode::RWXU)?;
-        chmodat(&folder, name, Mode::from_raw_mode(stat.st_mode & 0o777 | 0o700), AtFlags::empty())?;
+        let Some(stat) = self.project.stat(&parent)?.filter(is_folder) else { return Ok(false) };
+        self.session.make_folder(&parent)?;
+        self.session.set_mode(&parent, stat.st_mode & 0o777 | 0o700)?;
         Ok(true)
     }
 
     /// Removes an entry of the session's layer, a folder with everything in it.
     fn remove(&self, path: &LayerPath) -> io::Result<()> {
         let Some(stat) = self.session.stat(path)? else { return Ok(()) };
-        let flags = if kind(&stat) == Some(EntryKind::Folder) {
-            self.set_mode(path, 0o700)?;
+        let flags = if is_folder(&stat) {
+            self.session.set_mode(path, 0o700)?;
             for name in self.session.names(Some(path))? {
                 self.remove(&path.child(&name))?;
             }
@@ -187,15 +176,10 @@ impl Trees {
         Ok(unlinkat(&folder, name, flags)?)
     }
 
-    fn set_mode(&self, path: &LayerPath, mode: u32) -> io::Result<()> {
-        let (folder, name) = self.session.parent(path)?;
-        Ok(chmodat(&folder, name, Mode::from_raw_mode(mode), AtFlags::empty())?)
-    }
-
     /// Removes folders that were deleted and hold nothing any more: they only led to what was absorbed earlier.
     fn remove_carriers(&self, changes: &ChangeSet) -> io::Result<()> {
         for change in changes.entries.iter().rev().filter(|change| change.kind == ChangeKind::Deleted) {
-            if !is_folder(&self.session, &change.path)? {
+            if !holds_folder(&self.session, &change.path)? {
                 continue;
             }
             let (folder, name) = self.session.parent(&change.path)?;
@@ -208,6 +192,6 @@ impl Trees {
     }
 }
 
-fn is_folder(tree: &Tree, path: &LayerPath) -> io::Result<bool> {
-    Ok(tree.stat(path)?.is_some_and(|stat| kind(&stat) == Some(EntryKind::Folder)))
+fn holds_folder(tree: &Tree, path: &LayerPath) -> io::Result<bool> {
+    Ok(tree.stat(path)?.as_ref().is_some_and(is_folder))
 }

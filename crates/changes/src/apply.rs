@@ -24,7 +24,7 @@ use crate::database::changed_databases;
 use crate::error::{ApplyError, Conflict, ConflictReason, LayerError};
 use crate::journal::{Journal, Outcome, Step};
 use crate::layer::{Layer, now};
-use crate::mounts::{is_other_mount, is_read_only};
+use crate::mounts::{check_writable, is_other_mount};
 use crate::origin::unix_millis;
 use crate::path::LayerPath;
 use crate::plan::{Plan, plan};
@@ -67,7 +67,8 @@ pub fn apply(
     if !conflicts.is_empty() {
         return Err(ApplyError::Conflicts(conflicts));
     }
-    check_writable(layer)?;
+    // Before anything is prepared: of what no step could do the kernel would name another reason, or a single file.
+    check_writable(layer.project())?;
     let Plan { steps, left_out } = plan(changes, selected);
     let applied = Applied { steps: steps.len(), left_out };
     if steps.is_empty() {
@@ -115,15 +116,6 @@ fn explain_other_mount(error: ApplyError) -> ApplyError {
     }
 }
 
-/// Refuses before anything is prepared what no step could do. The kernel would name another reason, or a single file.
-fn check_writable(layer: &Layer) -> Result<(), LayerError> {
-    let project = layer.project();
-    if is_read_only(project).map_err(LayerError::io("read", project))? {
-        return Err(LayerError::ReadOnly { project: project.to_owned() });
-    }
-    Ok(())
-}
-
 /// Makes everything ready for the first step. From its last line on, the journal is finished whatever happens.
 fn begin(
     layer: &Layer,
@@ -168,7 +160,7 @@ fn conflicts_by_now(
     chosen: &BTreeSet<LayerPath>,
     steps: &[Step],
 ) -> Result<Vec<Conflict>, ApplyError> {
-    let project = Tree::open_quiet(layer.project()).map_err(LayerError::io("open", layer.project()))?;
+    let project = Tree::open_quiet(layer.project())?;
     let mut conflicts = Vec::new();
     for step in steps {
         match check_before(&project, step) {
@@ -261,7 +253,7 @@ fn stuck(layer: &Layer, path: &LayerPath, source: io::Error) -> ApplyError {
 pub fn undo(layer: &Layer) -> Result<Option<Undone>, ApplyError> {
     let Standing { mut applied, changes, .. } = Standing::read(layer.folder())?;
     let Some(journal) = applied.pop() else { return Ok(None) };
-    check_writable(layer)?;
+    check_writable(layer.project())?;
     stage::bring_back(layer, journal.number)?;
     stage::check_renames(layer)?;
     let places = Places::open(layer, journal.number)?;
@@ -306,7 +298,7 @@ fn known_conflicts(changes: &ChangeSet, selected: &BTreeSet<LayerPath>) -> Vec<C
 /// Brings a whole file system to the disk.
 fn sync(path: &Path) -> Result<(), LayerError> {
     let folder = std::fs::File::open(path).map_err(LayerError::io("open", path))?;
-    syncfs(folder.as_fd()).map_err(|error| LayerError::io("sync", path)(error.into()))
+    syncfs(folder.as_fd()).map_err(LayerError::io("sync", path))
 }
 
 /// Brings the project to the disk before a record in the layer says what became of it, where the two are on different file systems.

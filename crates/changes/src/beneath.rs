@@ -1,7 +1,7 @@
 //! A folder in which every step is taken beneath its handle, never through a link.
 
 use std::cell::RefCell;
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Stat, openat, openat2,
-    renameat_with, statat,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Stat, chmodat, mkdirat, openat,
+    openat2, readlinkat, renameat_with, statat,
 };
-use rustix::io::Errno;
 
+use crate::error::LayerError;
 use crate::noted::NotedEntry;
 use crate::path::LayerPath;
-use crate::stamp::{Time, changed};
+use crate::stamp::{Stamp, Time, changed};
 
 /// A folder, held open. Paths below it are resolved by the kernel without following links, so whatever a script or another
 /// program puts there cannot lead elsewhere.
@@ -30,17 +30,14 @@ pub(crate) struct Tree {
 
 impl Tree {
     /// A folder that other programs work in: every path is resolved anew.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self, LayerError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(Self {
-            root: Rc::new(openat(CWD, path, flags, Mode::empty())?),
-            path: path.to_owned(),
-            last: None,
-        })
+        let root = openat(CWD, path, flags, Mode::empty()).map_err(LayerError::io("open", path))?;
+        Ok(Self { root: Rc::new(root), path: path.to_owned(), last: None })
     }
 
     /// A folder in which nothing is moved meanwhile, or where that is found out later.
-    pub(crate) fn open_quiet(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open_quiet(path: &Path) -> Result<Self, LayerError> {
         let tree = Self::open(path)?;
         let last = (LayerPath::top(OsStr::new(".")), Rc::clone(&tree.root));
         Ok(Self { last: Some(RefCell::new(last)), ..tree })
@@ -49,6 +46,11 @@ impl Tree {
     /// Where it is, for messages.
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Where an entry is, for messages; the folder itself for `None`.
+    pub(crate) fn path_of(&self, path: Option<&LayerPath>) -> PathBuf {
+        path.map_or_else(|| self.path.clone(), |path| self.path.join(path.as_path()))
     }
 
     /// Opens an entry.
@@ -85,25 +87,44 @@ impl Tree {
 
     /// The status of an entry, a link's own included; `None` where there is nothing.
     pub(crate) fn stat(&self, path: &LayerPath) -> io::Result<Option<Stat>> {
-        let absent = |error: &io::Error| {
-            matches!(error.raw_os_error().map(Errno::from_raw_os_error), Some(Errno::NOENT | Errno::NOTDIR))
-        };
-        let (folder, name) = match self.parent(path) {
-            Ok(parent) => parent,
-            Err(error) if absent(&error) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from) {
-            Ok(stat) => Ok(Some(stat)),
-            Err(error) if absent(&error) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let parent = self.parent(path);
+        if_there(parent.and_then(|(folder, name)| Ok(statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?)))
+    }
+
+    /// The state of an entry; `None` where there is nothing.
+    pub(crate) fn stamp(&self, path: &LayerPath) -> io::Result<Option<Stamp>> {
+        Ok(self.stat(path)?.as_ref().map(Stamp::of))
+    }
+
+    /// Where a link leads.
+    pub(crate) fn read_link(&self, path: &LayerPath) -> io::Result<CString> {
+        let (folder, name) = self.parent(path)?;
+        Ok(readlinkat(&folder, name, Vec::new())?)
+    }
+
+    /// Makes a folder that is open to its owner only.
+    pub(crate) fn make_folder(&self, path: &LayerPath) -> io::Result<()> {
+        let (folder, name) = self.parent(path)?;
+        Ok(mkdirat(&folder, name, Mode::RWXU)?)
+    }
+
+    pub(crate) fn set_mode(&self, path: &LayerPath, mode: u32) -> io::Result<()> {
+        let (folder, name) = self.parent(path)?;
+        Ok(chmodat(&folder, name, Mode::from_raw_mode(mode), AtFlags::empty())?)
     }
 
     /// The names in a folder, in order; in the top folder for `None`.
     pub(crate) fn names(&self, path: Option<&LayerPath>) -> io::Result<Vec<OsString>> {
-        let entries = self.listing(path)?.into_iter();
-        Ok(entries.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned()).collect())
+        let mut names = Vec::new();
+        for entry in self.open_listing(path)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if !matches!(name, b"." | b"..") {
+                names.push(OsStr::from_bytes(name).to_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
     }
 
     /// What is in a folder, as the folder has it; in the top folder for `None`. `None` where there is more than `most`, where the
@@ -145,18 +166,6 @@ impl Tree {
         Ok(Dir::new(folder)?)
     }
 
-    fn listing(&self, path: Option<&LayerPath>) -> io::Result<Vec<DirEntry>> {
-        let mut entries = Vec::new();
-        for entry in self.open_listing(path)? {
-            let entry = entry?;
-            if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
-                entries.push(entry);
-            }
-        }
-        entries.sort_by(|left, right| left.file_name().cmp(right.file_name()));
-        Ok(entries)
-    }
-
     /// Renames an entry of this folder to one of another.
     pub(crate) fn rename_to(
         &self,
@@ -168,5 +177,15 @@ impl Tree {
         let (from_folder, from_name) = self.parent(from)?;
         let (to_folder, to_name) = target.parent(to)?;
         Ok(renameat_with(&from_folder, from_name, &to_folder, to_name, flags)?)
+    }
+}
+
+/// What was found; `None` where there is nothing at the path, or no folder on the way to it.
+pub(crate) fn if_there<T>(found: io::Result<T>) -> io::Result<Option<T>> {
+    match found {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        found => found.map(Some),
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::fd::AsFd;
 
 use metier_files::FileDigest;
-use rustix::fs::{OFlags, SeekFrom, Stat, fstat, readlinkat, seek};
+use rustix::fs::{OFlags, SeekFrom, Stat, fstat, seek};
 use rustix::io::{Errno, pread};
 
 use crate::beneath::Tree;
@@ -41,8 +41,7 @@ pub(crate) fn digest_at(
 ) -> io::Result<FileDigest> {
     let state = Stamp::of(stat);
     if state.kind == Some(EntryKind::Link) {
-        let (folder, name) = tree.parent(path)?;
-        return Ok(FileDigest::of(readlinkat(&folder, name, Vec::new())?.to_bytes()));
+        return Ok(FileDigest::of(tree.read_link(path)?.to_bytes()));
     }
     let file = tree.open_entry(path, OFlags::RDONLY | OFlags::NONBLOCK)?;
     digest(&file.into(), state.size, buffer)

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{
     AtFlags, Gid, Mode, OFlags, Stat, Timespec, Timestamps, UTIME_OMIT, Uid, chmodat, chownat, ftruncate,
-    mkdirat, openat, readlinkat, symlinkat, utimensat,
+    mkdirat, openat, symlinkat, utimensat,
 };
 
 use crate::beneath::Tree;
@@ -29,10 +29,7 @@ pub(crate) fn copy_entry(from: &Tree, to: &Tree, path: &LayerPath, depth: Depth)
     let Some(entry) = kind(&stat) else { return Ok(()) };
     let (folder, name) = to.parent(path)?;
     match entry {
-        EntryKind::Link => {
-            let (source, source_name) = from.parent(path)?;
-            symlinkat(readlinkat(&source, source_name, Vec::new())?.as_c_str(), &folder, name)?;
-        }
+        EntryKind::Link => symlinkat(from.read_link(path)?.as_c_str(), &folder, name)?,
         EntryKind::File => {
             let source = File::from(from.open_entry(path, OFlags::RDONLY | OFlags::NONBLOCK)?);
             let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -58,8 +55,7 @@ pub(crate) fn make_parents(tree: &Tree, path: &LayerPath) -> io::Result<()> {
         return Ok(());
     }
     make_parents(tree, &parent)?;
-    let (folder, name) = tree.parent(&parent)?;
-    Ok(mkdirat(&folder, name, Mode::RWXU)?)
+    tree.make_folder(&parent)
 }
 
 fn set_attributes(

@@ -83,9 +83,12 @@ pub enum LayerError {
 }
 
 impl LayerError {
-    pub(crate) fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn io<E: Into<io::Error>>(
+        doing: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(E) -> Self {
         let path = path.into();
-        move |source| Self::Io { doing, path, source }
+        move |error| Self::Io { doing, path, source: error.into() }
     }
 }
 

@@ -80,7 +80,7 @@ const TICK_PART: Duration = Duration::from_micros(300);
 const MAX_TICK: Duration = Duration::from_millis(20);
 
 /// Before every call.
-const LONG_AGO: Time = Time { seconds: 0, nanoseconds: 0 };
+pub(crate) const LONG_AGO: Time = Time { seconds: 0, nanoseconds: 0 };
 
 /// The current form of the record.
 const VERSION: u32 = 2;
@@ -97,18 +97,8 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Makes an empty layer for a project, in a folder of its own below `place`. Applying is renaming if both are on one file
-    /// system, and copying first if not.
-    pub(crate) fn create(
-        place: &Path,
-        project: &Path,
-        origin: CallOrigin,
-        session: Option<PathBuf>,
-    ) -> Result<Self, LayerError> {
-        Self::begin(BlankLayer::make(place)?, project, origin, session, LONG_AGO)
-    }
-
-    /// Turns blank folders into the layer of a call that begins now. What was changed until `known` was there before it: a file
+    /// Turns blank folders into the layer of a call that begins now. Applying is renaming if they are on one file system with the
+    /// project, and copying first if not. What was changed until `known` was there before it: a file
     /// has the time of the clock's last tick, so the call begins with a tick after that moment.
     pub(crate) fn begin(
         blank: BlankLayer,
@@ -123,8 +113,7 @@ impl Layer {
         let (began, permissions) = loop {
             let permissions = take_permissions(&upper, project)?;
             // Its permissions were set just now, so its own time is the time by the clock of the file system.
-            let made =
-                rustix::fs::stat(&upper).map_err(|error| LayerError::io("read", &upper)(error.into()))?;
+            let made = rustix::fs::stat(&upper).map_err(LayerError::io("read", &upper))?;
             if changed(&made) > known || Instant::now() >= until {
                 break (changed(&made), permissions);
             }
@@ -315,7 +304,7 @@ fn is_out_of_reach(error: &io::Error) -> bool {
 /// What is known of the layer in a folder.
 pub(crate) fn read_record(folder: &Path) -> Result<Record, LayerError> {
     let path = folder.join(RECORD);
-    read_optional(&path)?.ok_or_else(|| LayerError::io("read", path)(io::ErrorKind::NotFound.into()))
+    read_optional(&path)?.ok_or_else(|| LayerError::io("read", path)(io::ErrorKind::NotFound))
 }
 
 /// Reads a record; `None` where there is none.

@@ -10,11 +10,11 @@ use std::path::Path;
 use rustix::fs::{FileType, OFlags, Stat, fgetxattr};
 use rustix::io::Errno;
 
-use crate::beneath::Tree;
-use crate::change::EntryKind;
+use crate::beneath::{Tree, if_there};
+use crate::error::LayerError;
 use crate::layer::Marks;
 use crate::path::LayerPath;
-use crate::stamp::kind;
+use crate::stamp::is_folder;
 
 /// The lower folders of an overlay, as one.
 pub(crate) struct Lower {
@@ -84,7 +84,7 @@ impl Found {
 
 impl Lower {
     /// The project, below the session's layer if there is one.
-    pub(crate) fn open(project: &Path, session: Option<(&Path, Marks)>) -> io::Result<Self> {
+    pub(crate) fn open(project: &Path, session: Option<(&Path, Marks)>) -> Result<Self, LayerError> {
         let session = match session {
             // A session's layer that was discarded meanwhile shows nothing.
             Some((path, marks)) if path.exists() => {
@@ -131,7 +131,8 @@ impl Lower {
         let seen = session.seen(path)?;
         let mut names: BTreeSet<OsString> = BTreeSet::new();
         if seen.project {
-            names.extend(or_nothing(self.project.names(path))?);
+            // A folder of the session's layer may lie on nothing, or on a file.
+            names.extend(if_there(self.project.names(path))?.unwrap_or_default());
         }
         if seen.session {
             for name in session.tree.names(path)? {
@@ -167,21 +168,6 @@ impl Session {
         self.known.borrow_mut().insert(folder.clone(), seen);
         Ok(seen)
     }
-}
-
-/// A folder of the session's layer may lie on nothing, or on a file.
-fn or_nothing(names: io::Result<Vec<OsString>>) -> io::Result<Vec<OsString>> {
-    let is_absent = |error: &io::Error| {
-        matches!(error.raw_os_error().map(Errno::from_raw_os_error), Some(Errno::NOENT | Errno::NOTDIR))
-    };
-    match names {
-        Err(error) if is_absent(&error) => Ok(Vec::new()),
-        names => names,
-    }
-}
-
-fn is_folder(stat: &Stat) -> bool {
-    kind(stat) == Some(EntryKind::Folder)
 }
 
 /// How the overlay marks what was deleted.

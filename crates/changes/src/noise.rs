@@ -54,13 +54,12 @@ pub enum NoiseReason {
 impl Noise {
     /// Finds the noise in a call's changes.
     pub fn find(layer: &Layer, changes: &ChangeSet) -> Result<Self, LayerError> {
-        let open = |path: &Path| Tree::open_quiet(path).map_err(LayerError::io("open", path));
         let mut judge = Judge {
-            upper: open(&layer.upper())?,
+            upper: Tree::open_quiet(&layer.upper())?,
             rules: IgnoreRules::default(),
             builds: BTreeMap::new(),
             tracked: OnceCell::new(),
-            project: open(layer.project())?,
+            project: Tree::open_quiet(layer.project())?,
         };
         let mut noise = BTreeMap::new();
         // Backwards, so that everything in a folder is judged before it.

@@ -9,7 +9,7 @@ use rustix::fs::{XattrFlags, removexattr, setxattr, statfs};
 
 use crate::error::LayerError;
 use crate::layer::Marks;
-use crate::mounts::{is_one_mount, is_read_only};
+use crate::mounts::{check_writable, is_one_mount};
 use crate::path::LAYERS_NAME;
 
 /// What the kernel calls overlayfs. An overlay cannot be the upper layer of another one.
@@ -20,9 +20,7 @@ const OVERLAYFS_MAGIC: u64 = 0x794c_7630;
 /// In this order: the data folder if applying from it is renaming, a hidden folder beside the project, the data folder on
 /// whatever file system, and folders in memory or for temporary files.
 pub(crate) fn choose(data: &Path, temporary: &[PathBuf], project: &Path) -> Result<PathBuf, LayerError> {
-    if is_read_only(project).map_err(LayerError::io("read", project))? {
-        return Err(LayerError::ReadOnly { project: project.to_owned() });
-    }
+    check_writable(project)?;
     let is_near = |place: &Path| is_one_mount(place, project).unwrap_or(false);
     let own = can_hold_layers(data, project).then_some(data);
     if let Some(own) = own.filter(|own| is_near(own)) {

@@ -11,7 +11,7 @@ use std::io;
 use std::path::Path;
 
 use metier_files::FileDigest;
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, chmod, chmodat};
+use rustix::fs::{FileType, Mode, OFlags, Stat, chmod};
 
 use crate::beneath::Tree;
 use crate::change::{Change, ChangeKind, ChangeSet, Entry, EntryKind, Refusal, RefusalDetail, RefusalReason};
@@ -21,7 +21,7 @@ use crate::layer::{CHANGES, Layer, Marks, Record};
 use crate::lower::{Found, LiesOn, Lower, LowerSide, is_opaque, is_whiteout};
 use crate::noted::Noted;
 use crate::path::LayerPath;
-use crate::stamp::{Stamp, Time, kind};
+use crate::stamp::{Stamp, Time, is_folder, kind};
 use crate::xattr::has_same_attributes;
 
 /// Bits that let a program run with its owner's rights. They are never applied.
@@ -41,7 +41,7 @@ pub fn scan(layer: &Layer) -> Result<ChangeSet, LayerError> {
     let upper = layer.upper();
     let changed_mode = layer.changed_mode()?;
     // A script can close the project's own folder.
-    chmod(&upper, Mode::RWXU).map_err(|error| LayerError::io("open", &upper)(error.into()))?;
+    chmod(&upper, Mode::RWXU).map_err(LayerError::io("open", &upper))?;
     let expected = layer.read(EXPECTED)?.unwrap_or_default();
     let noted = layer.noted()?;
     let mut changes =
@@ -61,20 +61,17 @@ pub(crate) fn compare(
     marks: Marks,
     times: Times,
 ) -> Result<ChangeSet, LayerError> {
-    let upper = Tree::open_quiet(upper).map_err(LayerError::io("open", upper))?;
-    let lower = Lower::open(project, session).map_err(LayerError::io("open", project))?;
-    let found = ChangeSet::default();
     let mut scan = Scan {
         buffer: RefCell::default(),
         holes_left: Cell::new(MAX_HOLES),
         compared_left: Cell::new(MAX_COMPARED_BYTES),
         before: RefCell::default(),
         linked: RefCell::default(),
-        upper,
-        lower,
+        upper: Tree::open_quiet(upper)?,
+        lower: Lower::open(project, session)?,
         marks,
         times,
-        found,
+        found: ChangeSet::default(),
         moved: BTreeMap::new(),
         taken_by_both: BTreeSet::new(),
         unsure: Vec::new(),
@@ -218,14 +215,13 @@ impl Scan {
         if stat.st_mode & SET_ID != 0 && kind_after == EntryKind::File {
             self.found.refused.push(Refusal::new(path.clone(), RefusalReason::SetId));
         }
-        let in_session = before.map_or_else(|| on.side(), |before| before.side) == LowerSide::Session;
+        let side = before.map_or_else(|| on.side(), |before| before.side);
         let kind_before = before.as_ref().and_then(|before| kind(&before.stat));
         let old = before.as_ref();
-        let side = if in_session { LowerSide::Session } else { LowerSide::Project };
         match (before, kind_before, kind_after) {
             (Some(before), Some(EntryKind::Folder), EntryKind::Folder) => {
                 if (stat.st_mode & 0o777) != before.shown_mode {
-                    self.push(path, ChangeKind::Attributes, &stat, old, Content::default(), in_session);
+                    self.push(path, ChangeKind::Attributes, Some(&stat), old, Content::default(), side);
                 }
                 if !before.is_merged {
                     self.note_attributes(path, before.side)?;
@@ -242,7 +238,7 @@ impl Scan {
                 self.note_taken_away(path, &stat, on)?;
                 let happened = if before.is_some() { ChangeKind::Modified } else { ChangeKind::Created };
                 let content = self.folder_content(path, &stat)?;
-                self.push(path, happened, &stat, old, content, in_session);
+                self.push(path, happened, Some(&stat), old, content, side);
                 self.waiting.push(Waiting::Folder(Some(path.clone()), LiesOn::Nothing(side)));
                 Ok(())
             }
@@ -252,7 +248,7 @@ impl Scan {
                         if let Some(reason) = old.and_then(|old| self.replaced_folder(path, old)) {
                             self.moved.insert(path.clone(), reason);
                         }
-                        self.push(path, ChangeKind::Modified, &stat, old, content, in_session);
+                        self.push(path, ChangeKind::Modified, Some(&stat), old, content, side);
                         self.waiting.push(Waiting::Hidden(path.clone()));
                     }
                     None => self.too_sparse(path),
@@ -261,7 +257,7 @@ impl Scan {
             }
             _ => {
                 self.note_taken_away(path, &stat, on)?;
-                self.file(path, &stat, old, kind_after, in_session)
+                self.file(path, &stat, old, kind_after, side)
             }
         }
     }
@@ -273,7 +269,7 @@ impl Scan {
         stat: &Stat,
         before: Option<&Found>,
         now: EntryKind,
-        in_session: bool,
+        side: LowerSide,
     ) -> Result<(), LayerError> {
         let Some(content) = self.content(&self.upper, path, now, stat)? else {
             self.too_sparse(path);
@@ -306,7 +302,7 @@ impl Scan {
                 }
             }
         };
-        self.push(path, happened, stat, before, content, in_session);
+        self.push(path, happened, Some(stat), before, content, side);
         Ok(())
     }
 
@@ -335,22 +331,8 @@ impl Scan {
         if self.is_refused(path) {
             return Ok(());
         }
-        let (before_changed, before_digest) = self.state_before(path, Some(&before));
-        self.found.entries.push(Change {
-            path: path.clone(),
-            kind: ChangeKind::Deleted,
-            entry: None,
-            renamed_from: None,
-            breaks_hard_link: false,
-            conflict: self.conflict(path, &before),
-            in_session: before.side == LowerSide::Session,
-            before: Some(Stamp::of(&before.stat)),
-            before_changed,
-            before_digest,
-            after: None,
-            is_unclean: false,
-        });
-        if kind(&before.stat) == Some(EntryKind::Folder) {
+        self.push(path, ChangeKind::Deleted, None, Some(&before), Content::default(), before.side);
+        if is_folder(&before.stat) {
             if let Some(reason) = self.replaced_folder(path, &before) {
                 self.moved.insert(path.clone(), reason);
             }
@@ -359,38 +341,38 @@ impl Scan {
         Ok(())
     }
 
+    /// Lists a change; `stat` and `content` are of what the layer has at the path.
     fn push(
         &mut self,
         path: &LayerPath,
         happened: ChangeKind,
-        stat: &Stat,
+        stat: Option<&Stat>,
         before: Option<&Found>,
         content: Content,
-        in_session: bool,
+        side: LowerSide,
     ) {
-        let after = Stamp::of(stat);
-        let Some(kind_after) = after.kind else { return };
+        let after = stat.map(Stamp::of);
+        let entry = |after: Stamp| {
+            let kind = after.kind?;
+            let mode = after.mode & !SET_ID;
+            let bytes = if kind == EntryKind::Folder { 0 } else { after.size };
+            Some(Entry { kind, mode, size: bytes, digest: content.digest, target: content.target })
+        };
         let is_linked =
             |before: &Found| kind(&before.stat) == Some(EntryKind::File) && before.stat.st_nlink > 1;
         let (before_changed, before_digest) = self.state_before(path, before);
         let change = Change {
             path: path.clone(),
             kind: happened,
-            entry: Some(Entry {
-                kind: kind_after,
-                mode: after.mode & !SET_ID,
-                size: if kind_after == EntryKind::Folder { 0 } else { after.size },
-                digest: content.digest,
-                target: content.target,
-            }),
+            entry: after.and_then(entry),
             renamed_from: None,
             breaks_hard_link: happened == ChangeKind::Modified && before.is_some_and(is_linked),
             conflict: before.and_then(|before| self.conflict(path, before)),
-            in_session,
+            in_session: side == LowerSide::Session,
             before: before.map(|before| Stamp::of(&before.stat)),
             before_changed,
             before_digest,
-            after: Some(after),
+            after,
             is_unclean: content.is_unclean,
         };
         self.found.entries.push(change);
@@ -401,15 +383,13 @@ impl Scan {
     }
 
     fn stat_upper(&self, path: &LayerPath) -> Result<Option<Stat>, LayerError> {
-        self.upper.stat(path).map_err(LayerError::io("read", self.upper.path().join(path.as_path())))
+        self.upper.stat(path).map_err(LayerError::io("read", self.upper.path_of(Some(path))))
     }
 
     /// The names in a folder of the layer. A script may have closed it to its own user; it is the user's own, so it is opened
     /// again. Its permissions are in the list by then.
     fn upper_names(&self, path: Option<&LayerPath>) -> Result<Vec<std::ffi::OsString>, LayerError> {
-        let named = || {
-            path.map_or_else(|| self.upper.path().to_owned(), |path| self.upper.path().join(path.as_path()))
-        };
+        let named = || self.upper.path_of(path);
         match self.upper.names(path) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 self.make_readable(path, 0o700).map_err(LayerError::io("open", named()))?;
@@ -421,14 +401,13 @@ impl Scan {
 
     fn make_readable(&self, path: Option<&LayerPath>, added: u32) -> io::Result<()> {
         let Some(path) = path else { return Ok(()) };
-        let (folder, name) = self.upper.parent(path)?;
         let mode = self.upper.stat(path)?.map_or(0, |stat| stat.st_mode & 0o777);
-        Ok(chmodat(&folder, name, Mode::from_raw_mode(mode | added), AtFlags::empty())?)
+        self.upper.set_mode(path, mode | added)
     }
 
     /// Whether a folder of the layer hides the folder that it lies on.
     fn is_opaque(&self, path: &LayerPath) -> Result<bool, LayerError> {
-        let named = || self.upper.path().join(path.as_path());
+        let named = || self.upper.path_of(Some(path));
         match is_opaque(&self.upper, path, self.marks) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 self.make_readable(Some(path), 0o700).map_err(LayerError::io("open", named()))?;
@@ -440,7 +419,6 @@ impl Scan {
     }
 
     fn reading(&self, path: Option<&LayerPath>) -> impl FnOnce(io::Error) -> LayerError + use<> {
-        let root = self.lower.tree(LowerSide::Project).path();
-        LayerError::io("read", path.map_or_else(|| root.to_owned(), |path| root.join(path.as_path())))
+        LayerError::io("read", self.lower.tree(LowerSide::Project).path_of(path))
     }
 }

@@ -11,9 +11,10 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::absorb::absorb;
+use crate::blank::BlankLayer;
 use crate::change::ChangeSet;
 use crate::error::LayerError;
-use crate::layer::{CHANGES, Layer, Marks, make_upper, read_optional, write_record};
+use crate::layer::{CHANGES, LONG_AGO, Layer, Marks, make_upper, read_optional, write_record};
 use crate::origin::CallOrigin;
 use crate::path::LayerPath;
 use crate::remove::remove_tree;
@@ -141,7 +142,8 @@ impl SessionLayer {
     /// a call of the session is running.
     pub fn to_layer(&self, origin: CallOrigin) -> Result<Option<Layer>, LayerError> {
         let Some(_alone) = self.alone()? else { return Ok(None) };
-        let mut layer = Layer::create(self.place(), &self.project, origin, None)?;
+        let blank = BlankLayer::make(self.place())?;
+        let mut layer = Layer::begin(blank, &self.project, origin, None, LONG_AGO)?;
         layer.write(EXPECTED, &self.expected()?)?;
         layer.forget_beginning()?;
         // Takes the place of the new layer's empty folder.
@@ -175,7 +177,7 @@ impl SessionLayer {
             let lock = open_folder(&folder)?;
             match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
                 Err(Errno::WOULDBLOCK) => {}
-                Err(error) => return Err(LayerError::io("lock", &folder)(error.into())),
+                Err(error) => return Err(LayerError::io("lock", &folder)(error)),
                 Ok(()) => {
                     remove_tree(&folder).map_err(LayerError::io("remove", &folder))?;
                     removed += 1;
@@ -228,11 +230,11 @@ impl SessionLayer {
         match flock(&self.lock, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Some(Alone(&self.lock))),
             Err(Errno::WOULDBLOCK) => {
-                let shared = flock(&self.lock, FlockOperation::LockShared);
-                shared.map_err(|error| LayerError::io("lock", &self.folder)(error.into()))?;
+                flock(&self.lock, FlockOperation::LockShared)
+                    .map_err(LayerError::io("lock", &self.folder))?;
                 Ok(None)
             }
-            Err(error) => Err(LayerError::io("lock", &self.folder)(error.into())),
+            Err(error) => Err(LayerError::io("lock", &self.folder)(error)),
         }
     }
 }
@@ -254,7 +256,7 @@ fn open_folder(folder: &Path) -> Result<File, LayerError> {
 
 fn lock_shared(folder: &Path) -> Result<File, LayerError> {
     let lock = open_folder(folder)?;
-    flock(&lock, FlockOperation::LockShared).map_err(|error| LayerError::io("lock", folder)(error.into()))?;
+    flock(&lock, FlockOperation::LockShared).map_err(LayerError::io("lock", folder))?;
     Ok(lock)
 }
 

@@ -60,8 +60,9 @@ pub(crate) fn fill(
     selected: &BTreeSet<LayerPath>,
 ) -> Result<(), ApplyError> {
     clear(layer)?;
-    let stage = make(&stage(layer))?;
-    let (from, to) = (open(&layer.upper())?, open(&stage.join(FOLDERS[0]))?);
+    let stage = stage(layer);
+    make(&stage)?;
+    let (from, to) = (Tree::open(&layer.upper())?, Tree::open(&stage.join(FOLDERS[0]))?);
     for change in &changes.entries {
         interruption_point();
         let is_moved = change.entry.is_some() && !change.kind.is_in_place() && !change.in_session;
@@ -112,18 +113,18 @@ pub(crate) fn clear(layer: &Layer) -> Result<(), LayerError> {
     remove_tree(&stage).map_err(LayerError::io("remove", stage))
 }
 
-fn make(folder: &Path) -> Result<PathBuf, LayerError> {
+fn make(folder: &Path) -> Result<(), LayerError> {
     for path in [folder.to_owned(), folder.join(FOLDERS[0]), folder.join(FOLDERS[1])] {
         DirBuilder::new().mode(0o700).create(&path).map_err(LayerError::io("create", &path))?;
     }
-    Ok(folder.to_owned())
+    Ok(())
 }
 
 fn copy_folders(from: &Path, to: &Path) -> Result<(), LayerError> {
     make(to)?;
     for name in FOLDERS {
         interruption_point();
-        let (source, target) = (open(&from.join(name))?, open(&to.join(name))?);
+        let (source, target) = (Tree::open(&from.join(name))?, Tree::open(&to.join(name))?);
         let names = source.names(None).map_err(LayerError::io("read", from.join(name)))?;
         for entry in names.iter().map(|name| LayerPath::top(name)) {
             copy_entry(&source, &target, &entry, Depth::Everything)
@@ -131,8 +132,4 @@ fn copy_folders(from: &Path, to: &Path) -> Result<(), LayerError> {
         }
     }
     Ok(())
-}
-
-fn open(path: &Path) -> Result<Tree, LayerError> {
-    Tree::open(path).map_err(LayerError::io("open", path))
 }

@@ -77,6 +77,11 @@ pub(crate) fn kind(stat: &Stat) -> Option<EntryKind> {
     }
 }
 
+/// Whether a status is about a folder.
+pub(crate) fn is_folder(stat: &Stat) -> bool {
+    kind(stat) == Some(EntryKind::Folder)
+}
+
 /// The time of the last change of a file, its names and rights included.
 pub(crate) fn changed(stat: &Stat) -> Time {
     Time { seconds: stat.st_ctime, nanoseconds: nanoseconds(stat.st_ctime_nsec) }

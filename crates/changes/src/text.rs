@@ -46,10 +46,10 @@ pub enum NoTextError {
 
 /// Reads both texts of a change, applied or not. What applying has deleted, or copied from another file system, has no text.
 pub fn text_of(layer: &Layer, change: &Change) -> Result<TextChange, NoTextError> {
-    let upper = Tree::open(&layer.upper()).map_err(LayerError::io("open", layer.upper()))?;
+    let upper = Tree::open(&layer.upper())?;
     let record = layer.record();
     let session = record.session.as_deref().map(|path| (path, record.marks));
-    let lower = Lower::open(layer.project(), session).map_err(LayerError::io("open", layer.project()))?;
+    let lower = Lower::open(layer.project(), session)?;
     let side = if change.in_session { LowerSide::Session } else { LowerSide::Project };
     // Applying exchanges the two, so each is looked for in both places; its identity tells.
     let text = |trees: [&Tree; 2], stamp: Option<Stamp>| match stamp {
@@ -83,7 +83,7 @@ fn read(tree: &Tree, change: &Change, stamp: &Stamp) -> Result<String, NoTextErr
         std::fs::File::from(file).take(MAX_DIFF_BYTES).read_to_end(&mut bytes)?;
         Ok(Some(bytes))
     };
-    let bytes = bytes().map_err(LayerError::io("read", tree.path().join(change.path.as_path())))?;
+    let bytes = bytes().map_err(LayerError::io("read", tree.path_of(Some(&change.path))))?;
     let text = String::from_utf8(bytes.ok_or(NoTextError::Changed)?).map_err(|_| NoTextError::Binary)?;
     if text.contains('\0') { Err(NoTextError::Binary) } else { Ok(text) }
 }

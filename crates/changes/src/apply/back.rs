@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use metier_files::FileDigest;
-use rustix::fs::{AtFlags, Mode, RenameFlags, mkdirat, unlinkat};
+use rustix::fs::{AtFlags, RenameFlags, unlinkat};
 use rustix::io::Errno;
 
 use super::step::{Places, has_attributes, interruption_point};
@@ -20,7 +20,7 @@ impl Places {
     pub(super) fn take_back(&self, journal: &Journal, step: &Step) -> io::Result<()> {
         interruption_point();
         let path = step.path();
-        let found = self.found(path)?;
+        let found = self.project.stamp(path)?;
         let is = |stamp: &Stamp| found.is_some_and(|found| found.is_same_file(stamp));
         match step {
             Step::MakeFolder { .. } if found.is_none() => Ok(()),
@@ -51,7 +51,7 @@ impl Places {
             Step::Open { old, .. } => match found {
                 // What comes back from another file system is a copy, so its identity says nothing.
                 Some(found) if is(old) || found.is_folder() && found.mode == old.mode | 0o700 => {
-                    self.set_mode(path, old.mode & 0o777)
+                    self.project.set_mode(path, old.mode & 0o777)
                 }
                 _ => Ok(()),
             },
@@ -71,15 +71,14 @@ impl Places {
     /// Takes a step again that an undo took back and could not finish. Nothing is compared: an undo compares before it begins.
     pub(super) fn take_again(&self, step: &Step) -> io::Result<()> {
         let path = step.path();
-        let found = self.found(path)?;
+        let found = self.project.stamp(path)?;
         let is_waiting = |stamp: &Stamp| -> io::Result<bool> {
-            Ok(self.upper.stat(path)?.is_some_and(|waiting| Stamp::of(&waiting).is_same_file(stamp)))
+            Ok(self.upper.stamp(path)?.is_some_and(|waiting| waiting.is_same_file(stamp)))
         };
         match step {
             Step::MakeFolder { mode, .. } => {
                 if found.is_none() {
-                    let (folder, name) = self.project.parent(path)?;
-                    mkdirat(&folder, name, Mode::RWXU)?;
+                    self.project.make_folder(path)?;
                 }
                 self.set_open(path, *mode)
             }
@@ -99,7 +98,7 @@ impl Places {
                 self.set_attributes(path, *mode, *modified)
             }
             Step::Close { mode, .. } if found.as_ref().is_some_and(Stamp::is_folder) => {
-                self.set_mode(path, *mode)
+                self.project.set_mode(path, *mode)
             }
             Step::Place { .. }
             | Step::Replace { .. }
@@ -121,7 +120,7 @@ impl Places {
             if !journal.has(&path) {
                 self.make_folders(folder)?;
                 self.upper.rename_to(&path, &self.project, &path, RenameFlags::NOREPLACE)?;
-            } else if self.upper.stat(&path)?.is_some_and(|found| Stamp::of(&found).is_folder()) {
+            } else if self.upper.stamp(&path)?.is_some_and(|found| found.is_folder()) {
                 self.give_back(journal, &path)?;
             }
         }
@@ -136,8 +135,7 @@ impl Places {
         if let Some(parent) = path.parent() {
             self.make_folders(&parent)?;
         }
-        let (folder, name) = self.project.parent(path)?;
-        mkdirat(&folder, name, Mode::RWXU)?;
+        self.project.make_folder(path)?;
         self.set_open(path, self.upper.stat(path)?.map_or(0, |stat| stat.st_mode))
     }
 
@@ -151,7 +149,7 @@ impl Places {
         let mut opened = Vec::new();
         let conflicts = self.compare(journal, changes, &mut opened);
         for (path, mode) in opened.iter().rev() {
-            let closed = self.set_mode(path, *mode);
+            let closed = self.project.set_mode(path, *mode);
             closed.map_err(|source| ApplyError::Io { path: path.clone(), source })?;
         }
         conflicts
@@ -252,13 +250,9 @@ impl Places {
 
     /// The state of a path of the project. Where a link is on the way to it, there is nothing.
     fn look(&self, path: &LayerPath) -> Result<Option<Stamp>, ApplyError> {
-        match self.found(path) {
+        match self.project.stamp(path) {
             Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => Ok(None),
             found => found.map_err(|source| ApplyError::Io { path: path.clone(), source }),
         }
-    }
-
-    fn found(&self, path: &LayerPath) -> io::Result<Option<Stamp>> {
-        Ok(self.project.stat(path)?.as_ref().map(Stamp::of))
     }
 }

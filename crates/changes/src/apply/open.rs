@@ -7,7 +7,6 @@ use crate::error::ApplyError;
 use crate::journal::Step;
 use crate::path::LayerPath;
 use crate::plan::{opens, sort};
-use crate::stamp::Stamp;
 
 /// Adds steps that open such folders before the others and close them afterwards. The script opened them as well: in its layer
 /// only what it left is to be seen.
@@ -32,10 +31,9 @@ pub(super) fn open_closed(project: &Tree, steps: &mut Vec<Step>) -> Result<(), A
         }
     }
     for path in entered.difference(&is_open) {
-        let found = project.stat(path);
-        let found = found.map_err(|source| ApplyError::Io { path: path.clone(), source })?;
+        let found = project.stamp(path).map_err(|source| ApplyError::Io { path: path.clone(), source })?;
         // The steps find out what is not there.
-        let Some(old) = found.as_ref().map(Stamp::of) else { continue };
+        let Some(old) = found else { continue };
         if old.is_folder() && old.mode & 0o300 != 0o300 {
             added.push(Step::Open { path: path.clone(), old });
             let mode = mode_afterwards(steps, path).unwrap_or(old.mode & 0o777);

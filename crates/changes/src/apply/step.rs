@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::io;
 
 use rustix::fs::{
-    AtFlags, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT, Uid, chmodat, chownat,
-    mkdirat, statat, utimensat,
+    AtFlags, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, UTIME_OMIT, Uid, chmodat, chownat, statat,
+    utimensat,
 };
 use rustix::io::Errno;
 
@@ -46,7 +46,7 @@ fn conflict(path: &LayerPath, reason: ConflictReason) -> ApplyError {
 /// Whether the project is as a step expects it.
 pub(super) fn check_before(project: &Tree, step: &Step) -> Result<(), ApplyError> {
     let path = step.path();
-    let found = project.stat(path).map_err(|source| failed(path, source))?.as_ref().map(Stamp::of);
+    let found = project.stamp(path).map_err(|source| failed(path, source))?;
     match step {
         Step::MakeFolder { .. } | Step::Place { .. } if found.is_some() => {
             Err(conflict(path, ConflictReason::Appeared))
@@ -60,10 +60,9 @@ pub(super) fn check_before(project: &Tree, step: &Step) -> Result<(), ApplyError
 
 impl Places {
     pub(crate) fn open(layer: &Layer, number: u32) -> Result<Self, LayerError> {
-        let quiet = |path: std::path::PathBuf| Tree::open_quiet(&path).map_err(LayerError::io("open", path));
-        let project = Tree::open(layer.project()).map_err(LayerError::io("open", layer.project()))?;
+        let project = Tree::open(layer.project())?;
         let [upper, old] = stage::folders(layer);
-        Ok(Self { number, project, upper: quiet(upper)?, old: quiet(old)? })
+        Ok(Self { number, project, upper: Tree::open_quiet(&upper)?, old: Tree::open_quiet(&old)? })
     }
 
     /// Opens the folders of the layer that something is moved out of. A script may have closed them to their owner; the
@@ -79,9 +78,7 @@ impl Places {
             let io = |source: io::Error| ApplyError::Io { path: path.clone(), source };
             let Some(found) = self.upper.stat(&path).map_err(io)? else { continue };
             if found.st_mode & 0o700 != 0o700 {
-                let (folder, name) = self.upper.parent(&path).map_err(io)?;
-                let mode = Mode::from_raw_mode(found.st_mode & 0o777) | Mode::RWXU;
-                chmodat(&folder, name, mode, AtFlags::empty()).map_err(|error| io(error.into()))?;
+                self.upper.set_mode(&path, found.st_mode & 0o777 | 0o700).map_err(io)?;
             }
         }
         Ok(())
@@ -144,12 +141,11 @@ impl Places {
         interruption_point();
         let path = step.path();
         let io = |source: io::Error| failed(path, source);
-        let found = self.project.stat(path).map_err(io)?.as_ref().map(Stamp::of);
+        let found = self.project.stamp(path).map_err(io)?;
         match step {
             Step::MakeFolder { mode, .. } => {
                 if !found.is_some_and(|found| found.is_folder()) {
-                    let (folder, name) = self.project.parent(path).map_err(io)?;
-                    mkdirat(&folder, name, Mode::RWXU).map_err(|error| io(error.into()))?;
+                    self.project.make_folder(path).map_err(io)?;
                     self.give_like_the_layers(path).map_err(io)?;
                     interruption_point();
                 }
@@ -170,8 +166,7 @@ impl Places {
                     interruption_point();
                 }
                 // Another program may have written between the look and the exchange.
-                let moved = self.upper.stat(path).map_err(io)?;
-                check(path, moved.as_ref().map(Stamp::of), old)?;
+                check(path, self.upper.stamp(path).map_err(io)?, old)?;
                 check_below(&self.upper, path, path, old, below)
             }
             Step::Remove { old, below, slot, .. } => {
@@ -184,8 +179,7 @@ impl Places {
                     self.project.rename_to(path, &self.old, &aside, RenameFlags::NOREPLACE).map_err(io)?;
                     interruption_point();
                 }
-                let moved = self.old.stat(&aside).map_err(io)?;
-                check(path, moved.as_ref().map(Stamp::of), old)?;
+                check(path, self.old.stamp(&aside).map_err(io)?, old)?;
                 check_below(&self.old, &aside, path, old, below)
             }
             Step::Open { old, .. } => match found {
@@ -202,7 +196,7 @@ impl Places {
                 self.set_attributes(path, *mode, *modified).map_err(io)
             }
             Step::Close { mode, .. } => match found {
-                Some(found) if found.is_folder() => self.set_mode(path, *mode).map_err(io),
+                Some(found) if found.is_folder() => self.project.set_mode(path, *mode).map_err(io),
                 _ => Err(conflict(path, ConflictReason::Gone)),
             },
         }
@@ -224,11 +218,11 @@ impl Places {
     pub(crate) fn written_since(&self, step: &Step) -> Result<(), ApplyError> {
         let path = step.path();
         let (moved, old) = match step {
-            Step::Replace { old, .. } => (self.upper.stat(path), old),
-            Step::Remove { old, slot, .. } => (self.old.stat(&self.slot(*slot)), old),
+            Step::Replace { old, .. } => (self.upper.stamp(path), old),
+            Step::Remove { old, slot, .. } => (self.old.stamp(&self.slot(*slot)), old),
             _ => return Ok(()),
         };
-        check(path, moved.map_err(|source| failed(path, source))?.as_ref().map(Stamp::of), old)
+        check(path, moved.map_err(|source| failed(path, source))?, old)
     }
 
     /// Where a removed entry is kept.
@@ -238,12 +232,7 @@ impl Places {
 
     /// Gives a folder permissions with which its owner can change it.
     pub(super) fn set_open(&self, path: &LayerPath, mode: u32) -> io::Result<()> {
-        self.set_mode(path, mode & 0o777 | 0o700)
-    }
-
-    pub(super) fn set_mode(&self, path: &LayerPath, mode: u32) -> io::Result<()> {
-        let (folder, name) = self.project.parent(path)?;
-        Ok(chmodat(&folder, name, Mode::from_raw_mode(mode), AtFlags::empty())?)
+        self.project.set_mode(path, mode & 0o777 | 0o700)
     }
 
     pub(super) fn set_attributes(&self, path: &LayerPath, mode: u32, modified: Time) -> io::Result<()> {
@@ -274,8 +263,7 @@ fn check_below(
     let expected: BTreeSet<&LayerPath> = below.iter().map(|below| &below.path).collect();
     for Below { path, old } in below {
         let Some(now) = moved_path(path, from, moved) else { continue };
-        let found = tree.stat(&now).map_err(|source| failed(path, source))?;
-        check(path, found.as_ref().map(Stamp::of), old)?;
+        check(path, tree.stamp(&now).map_err(|source| failed(path, source))?, old)?;
         if old.is_folder() {
             check_names(tree, &now, path, &expected)?;
         }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 
 use metier_files::FileDigest;
-use rustix::fs::{OFlags, Stat, readlinkat};
+use rustix::fs::{OFlags, Stat};
 
 use super::{SET_ID, Scan};
 use crate::beneath::Tree;
@@ -36,8 +36,7 @@ impl Scan {
     ) -> Result<Option<Content>, LayerError> {
         let read = || -> io::Result<Option<Content>> {
             if of == EntryKind::Link {
-                let (folder, name) = tree.parent(path)?;
-                let target = readlinkat(&folder, name, Vec::new())?;
+                let target = tree.read_link(path)?;
                 let digest = Some(FileDigest::of(target.to_bytes()));
                 let target = Some(target.to_string_lossy().into_owned());
                 return Ok(Some(Content { digest, target, is_unclean: false }));
@@ -56,7 +55,7 @@ impl Scan {
             let digest = self.digest(&file.into(), stat, is_upper)?;
             Ok(digest.map(|digest| Content { digest: Some(digest), target: None, is_unclean }))
         };
-        read().map_err(LayerError::io("read", tree.path().join(path.as_path())))
+        read().map_err(LayerError::io("read", tree.path_of(Some(path))))
     }
 
     /// Reads a file. Nothing writes to it any more; one of the project that grew meanwhile has another digest, and a conflict.
@@ -105,13 +104,13 @@ impl Scan {
 
     /// What is to be known of a new folder.
     pub(super) fn folder_content(&self, path: &LayerPath, stat: &Stat) -> Result<Content, LayerError> {
-        let named = || self.upper.path().join(path.as_path());
+        let named = || self.upper.path_of(Some(path));
         if stat.st_mode & SET_ID != 0 || stat.st_mode & 0o700 != 0o700 {
             self.make_readable(Some(path), 0o700).map_err(LayerError::io("open", named()))?;
-            return Ok(Content { digest: None, target: None, is_unclean: true });
+            return Ok(Content { is_unclean: true, ..Content::default() });
         }
         let folder = self.upper.open_entry(path, OFlags::RDONLY | OFlags::DIRECTORY);
         let marks = folder.and_then(marks).map_err(LayerError::io("read the marks of", named()))?;
-        Ok(Content { digest: None, target: None, is_unclean: !marks.is_empty() })
+        Ok(Content { is_unclean: !marks.is_empty(), ..Content::default() })
     }
 }

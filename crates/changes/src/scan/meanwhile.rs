@@ -11,13 +11,13 @@ use crate::error::{ConflictReason, LayerError};
 use crate::lower::{Copied, Found, LiesOn, LowerSide, copied_from};
 use crate::noted::{Known, NotedEntry};
 use crate::path::LayerPath;
-use crate::stamp::{Stamp, changed, kind};
+use crate::stamp::{Stamp, changed, is_folder, kind};
 
 impl Scan {
     /// Whether another program changed a file of the project while the call ran. What is new in a folder of the project is
     /// judged by itself, so a folder's own time says nothing.
     pub(super) fn conflict(&self, path: &LayerPath, before: &Found) -> Option<ConflictReason> {
-        if kind(&before.stat) == Some(EntryKind::Folder) || before.side == LowerSide::Session {
+        if is_folder(&before.stat) || before.side == LowerSide::Session {
             return None;
         }
         let is_changed = if let Some(began) = self.times.began {
@@ -110,7 +110,7 @@ impl Scan {
         note().or_else(|error| match error.kind() {
             // What its owner cannot read is opened when its content is read.
             io::ErrorKind::PermissionDenied => Ok(Copied::No),
-            _ => Err(LayerError::io("read the marks of", self.upper.path().join(path.as_path()))(error)),
+            _ => Err(LayerError::io("read the marks of", self.upper.path_of(Some(path)))(error)),
         })
     }
 
