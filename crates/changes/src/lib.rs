@@ -79,7 +79,7 @@ pub use self::origin::CallOrigin;
 pub use self::path::LayerPath;
 pub use self::recover::{Interrupted, Recovered};
 pub use self::scan::scan;
-pub use self::session::{Absorbed, SessionLayer, SessionRecord};
+pub use self::session::{SessionLayer, SessionRecord};
 pub use self::state::{LayerRecord, LayerState};
 pub use self::store::{DEFAULT_RETENTION, LayerStore, NO_RETENTION, Retention};
 pub use self::text::{MAX_DIFF_BYTES, NoTextError, TextChange, text_of};

@@ -50,18 +50,6 @@ pub struct SessionLayer {
     lock: File,
 }
 
-/// Whether a session's layer took what it was given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Absorbed {
-    /// It did, except for these: they lie in a new folder that is not in the project, so later calls cannot see them.
-    Taken {
-        /// What stays in the call's layer.
-        left: Vec<LayerPath>,
-    },
-    /// Another call of the session is running. Everything stays in the call's layer, pending.
-    Busy,
-}
-
 impl SessionLayer {
     pub(crate) fn open(place: &Path, project: &Path, session: &str) -> Result<Self, LayerError> {
         // A session's id is another crate's text; a digest of it is a name.
@@ -110,17 +98,20 @@ impl SessionLayer {
 
     /// Moves the chosen changes of a call from its layer to this one. The call has ended and its overlay is not mounted any
     /// more; what of its changes is approved has been applied.
+    ///
+    /// Gives those that stay in the call's layer: they lie in a new folder that is not in the project, so later calls cannot see
+    /// them. `None` while another call of the session is running: then everything stays there, pending.
     pub fn absorb(
         &self,
         layer: &Layer,
         changes: &ChangeSet,
         paths: &std::collections::BTreeSet<LayerPath>,
-    ) -> Result<Absorbed, LayerError> {
+    ) -> Result<Option<Vec<LayerPath>>, LayerError> {
         if paths.is_empty() {
             // The list of a thousand changes would be read and written for nothing.
-            return Ok(Absorbed::Taken { left: Vec::new() });
+            return Ok(Some(Vec::new()));
         }
-        let Some(_alone) = self.alone()? else { return Ok(Absorbed::Busy) };
+        let Some(_alone) = self.alone()? else { return Ok(None) };
         // First the list: noise that is lost to a kill is made again, while a change that is listed and gone could never be
         // applied.
         let mut rest = layer.read::<ChangeSet>(CHANGES)?.unwrap_or_default();
@@ -129,7 +120,7 @@ impl SessionLayer {
         let mut expected: Expected = self.expected()?;
         let left = absorb(&self.folder(), layer, changes, paths, &mut expected)?;
         self.write_expected(&expected)?;
-        Ok(Absorbed::Taken { left })
+        Ok(Some(left))
     }
 
     /// What it holds, as changes of the project.

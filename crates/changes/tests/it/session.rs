@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use metier_changes::{Absorbed, CallOrigin, LayerPath, LayerState, SessionLayer, apply, scan, undo};
+use metier_changes::{CallOrigin, LayerPath, LayerState, SessionLayer, apply, scan, undo};
 
 use crate::support::{Ground, all, no_starts, path, paths, put, run_in_overlay, short, spawn, tree};
 
@@ -19,7 +19,7 @@ fn call(ground: &Ground, session: &SessionLayer, script: &str) -> Option<Vec<Str
     let (noise, wanted): (BTreeSet<_>, BTreeSet<_>) = all(&changes).into_iter().partition(is_cache);
     apply(&layer, &changes, &wanted).unwrap();
     let absorbed = session.absorb(&layer, &changes, &noise).unwrap();
-    assert_eq!(absorbed, Absorbed::Taken { left: Vec::new() }, "{script}");
+    assert_eq!(absorbed, Some(Vec::new()), "{script}");
     let seen = short(&changes);
     assert_eq!(all(&layer.pending().unwrap()), BTreeSet::new(), "{script}: {seen:?}");
     layer.remove().unwrap();
@@ -114,13 +114,13 @@ fn it_never_changes_while_another_call_has_it_mounted() {
     let layer = ground.store.create_above(&first, CallOrigin::default()).unwrap();
     put(&layer.upper().join("cache/n"), "new");
     let changes = scan(&layer).unwrap();
-    assert_eq!(first.absorb(&layer, &changes, &all(&changes)).unwrap(), Absorbed::Busy);
+    assert_eq!(first.absorb(&layer, &changes, &all(&changes)).unwrap(), None);
     assert!(first.to_layer(CallOrigin::default()).unwrap().is_none());
     assert!(!first.discard().unwrap());
     assert_eq!(all(&layer.pending().unwrap()), paths(&["cache/n"]));
     let other = ground.store.session(&ground.project(), "other").unwrap();
     drop(second);
-    assert_eq!(first.absorb(&layer, &changes, &all(&changes)).unwrap(), Absorbed::Taken { left: Vec::new() });
+    assert_eq!(first.absorb(&layer, &changes, &all(&changes)).unwrap(), Some(Vec::new()));
     assert!(first.folder().join("cache/n").exists());
     assert!(other.is_empty().unwrap());
 }
@@ -145,7 +145,7 @@ fn what_lies_on_the_session_or_in_an_unapplied_folder_stays_out_of_the_project()
     let applied = apply(&layer, &changes, &paths(&["out/x", "a"])).unwrap();
     assert_eq!(applied.left_out, [path("out/x")]);
     let chosen = paths(&["out/x", "out/sub", "out/sub/y", "fresh/cache", "fresh/cache/z"]);
-    let Absorbed::Taken { left } = session.absorb(&layer, &changes, &chosen).unwrap() else { panic!() };
+    let left = session.absorb(&layer, &changes, &chosen).unwrap().unwrap();
     assert_eq!(left, [path("fresh/cache"), path("fresh/cache/z")]);
     assert_eq!(fs::read_to_string(session.folder().join("out/sub/y")).unwrap(), "new");
     let names: Vec<_> = tree(&ground.project()).into_keys().collect();
