@@ -141,7 +141,7 @@ impl Judge {
     fn reason(&mut self, change: &Change) -> Option<NoiseReason> {
         let path = &change.path;
         if path.as_path() == Path::new(".git/index") && change.kind != ChangeKind::Deleted {
-            return self.is_refreshed(path).then_some(NoiseReason::IndexRefresh);
+            return self.is_refreshed().then_some(NoiseReason::IndexRefresh);
         }
         if never_noise(path) {
             return None;
@@ -197,21 +197,19 @@ impl Judge {
     }
 
     fn is_tracked(&self, path: &LayerPath) -> bool {
-        let project = &self.project;
-        let index = self.tracked.get_or_init(|| GitIndex::parse(&read_index(project)?));
+        let index = self.tracked.get_or_init(|| git_index(&self.project));
         index.as_ref().is_some_and(|index| index.tracks(path.as_path()))
     }
 
     /// Whether the call's index means the same as the project's.
-    fn is_refreshed(&self, path: &LayerPath) -> bool {
-        let parsed = |tree| GitIndex::parse(&read(tree, path, MAX_INDEX)?);
-        parsed(&self.project).is_some_and(|before| Some(before) == parsed(&self.upper))
+    fn is_refreshed(&self) -> bool {
+        git_index(&self.project).is_some_and(|before| Some(before) == git_index(&self.upper))
     }
 }
 
 /// The index of the project's repository. That of a worktree lies outside of the project and is not looked for.
-fn read_index(project: &Tree) -> Option<Vec<u8>> {
-    read(project, &LayerPath::new(".git/index".into())?, MAX_INDEX)
+fn git_index(tree: &Tree) -> Option<GitIndex> {
+    GitIndex::parse(&read(tree, &LayerPath::new(".git/index".into())?, MAX_INDEX)?)
 }
 
 /// A regular file of a tree; `None` where there is none, or it is larger than the limit.

@@ -10,15 +10,14 @@ use crate::path::LayerPath;
 /// The steps for the selected changes, in an order in which each finds its folder, and the selected changes that cannot be
 /// made without one that was not selected.
 pub(crate) fn plan(changes: &ChangeSet, selected: &BTreeSet<LayerPath>) -> Plan {
-    let mut plan = Plan::default();
     let (held, entries): (Vec<&Change>, Vec<&Change>) =
         changes.entries.iter().partition(|change| change.in_session);
     // What lies on an entry of the session's layer has nothing to lie on in the project.
     let held = held.iter().map(|change| &change.path).filter(|path| selected.contains(path));
-    plan.left_out.extend(held.cloned());
+    let plan = Plan { left_out: held.cloned().collect(), ..Plan::default() };
     let kept_out = changes.refused.iter().filter(|refused| refused.is_kept_out());
     let stay = kept_out.map(|refused| &refused.path).chain(&changes.strays).collect();
-    let mut planner = Planner { entries: &entries, selected, stay, slot: 0, plan: &mut plan };
+    let mut planner = Planner { entries: &entries, selected, stay, slot: 0, plan };
     let mut at = 0;
     // The last new folder that stays away: nothing below it has a place to go to.
     let mut missing: Option<&LayerPath> = None;
@@ -39,8 +38,8 @@ pub(crate) fn plan(changes: &ChangeSet, selected: &BTreeSet<LayerPath>) -> Plan 
             at += below(&entries[at..], &change.path).count();
         }
     }
-    sort(&mut plan.steps);
-    plan
+    sort(&mut planner.plan.steps);
+    planner.plan
 }
 
 /// Brings steps into the order in which each finds its folder open.
@@ -85,7 +84,7 @@ struct Planner<'a> {
     /// What must not be moved along with a folder.
     stay: BTreeSet<&'a LayerPath>,
     slot: u32,
-    plan: &'a mut Plan,
+    plan: Plan,
 }
 
 impl Planner<'_> {

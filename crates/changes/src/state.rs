@@ -165,11 +165,6 @@ impl Standing {
     pub(crate) fn count_applied(&self) -> usize {
         self.applied.iter().map(|journal| journal.paths.len()).sum()
     }
-
-    /// When something of it was applied last.
-    pub(crate) fn applied_at(&self) -> Option<u64> {
-        self.applied.last().map(|journal| journal.applied_at)
-    }
 }
 
 impl Layer {

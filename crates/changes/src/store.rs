@@ -11,7 +11,7 @@ use metier_files::{FolderLock, Mode, write_atomic};
 use crate::blank::{BlankLayer, SPARE_PREFIX};
 use crate::error::LayerError;
 use crate::layer::{Layer, read_optional, read_record, to_json};
-use crate::origin::{CallOrigin, unix_millis};
+use crate::origin::{CallOrigin, millis, unix_millis};
 use crate::path::LAYERS_NAME;
 use crate::place::choose;
 use crate::recover::{Recovered, settle};
@@ -223,8 +223,7 @@ impl LayerStore {
             return Ok(());
         }
         let index = self.layers.join(PLACES);
-        let failed = |error| LayerError::io("write", &index)(error);
-        std::fs::create_dir_all(&self.layers).map_err(failed)?;
+        std::fs::create_dir_all(&self.layers).map_err(LayerError::io("write", &index))?;
         // Two processes that add a place at once would lose one.
         let _lock = FolderLock::take(&self.layers).map_err(LayerError::io("lock", &self.layers))?;
         let mut places = self.places();
@@ -276,7 +275,7 @@ fn row(folder: &Path, project: Option<&Path>) -> Option<LayerRecord> {
         origin: record.origin,
         state: standing.state,
         applied: standing.count_applied(),
-        applied_at: standing.applied_at(),
+        applied_at: standing.applied.last().map(|journal| journal.applied_at),
         pending: standing.pending().map_or(0, |pending| pending.entries.len()),
     })
 }
@@ -296,8 +295,4 @@ fn remove_unmade(folder: &Path) -> Result<bool, LayerError> {
         return Ok(false);
     };
     remove_tree(folder).map_err(LayerError::io("remove", folder)).map(|()| true)
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
