@@ -1,7 +1,9 @@
 //! A call's clock, which can stand still.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+use crate::lock::lock;
 
 /// The clock of a call, which stands still while somebody is asked something on its behalf: the time that a person takes
 /// to answer is not the script's. Copies are the same clock.
@@ -33,7 +35,7 @@ impl Clock {
 
     /// Has it stand still until the pause is dropped. Of several pauses at once the last one ends it; the time counts once.
     pub fn pause(&self) -> Pause {
-        let mut state = self.lock();
+        let mut state = lock(&self.0);
         state.held += 1;
         state.since.get_or_insert_with(Instant::now);
         drop(state);
@@ -42,24 +44,19 @@ impl Clock {
 
     /// Whether it stands still now.
     pub fn is_paused(&self) -> bool {
-        self.lock().since.is_some()
+        lock(&self.0).since.is_some()
     }
 
     /// How long it has stood still, up to now.
     pub fn stood_still(&self) -> Duration {
-        let state = self.lock();
+        let state = lock(&self.0);
         state.before + state.since.map_or(Duration::ZERO, |since| since.elapsed())
-    }
-
-    /// Whoever panicked held it between whole steps, so what is there can be used.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Pause {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
+        let mut state = lock(&self.0.0);
         state.held = state.held.saturating_sub(1);
         if state.held == 0
             && let Some(since) = state.since.take()

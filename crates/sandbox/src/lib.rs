@@ -58,6 +58,7 @@ mod command;
 mod error;
 mod inside;
 mod kernel;
+mod lock;
 mod outputs;
 mod outside;
 mod profile;

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use crate::lock::lock;
 
 /// Lets a number of calls run at once; the others wait in the order in which they came.
 #[derive(Debug)]
@@ -30,7 +32,7 @@ impl Queue {
 
     /// Waits for its turn.
     pub(crate) fn turn(&self) -> Turn<'_> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         let number = state.next;
         state.next += 1;
         state.waiting.push_back(number);
@@ -44,16 +46,11 @@ impl Queue {
         self.moved.notify_all();
         Turn(self)
     }
-
-    /// The state is a few numbers that are right after every step, so a panic of another thread leaves it usable.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.0.lock().running -= 1;
+        lock(&self.0.state).running -= 1;
         self.0.moved.notify_all();
     }
 }
@@ -81,7 +78,7 @@ mod tests {
                     }
                 });
                 // The next one comes once this one is in the queue.
-                while queue.lock().waiting.len() <= number {
+                while lock(&queue.state).waiting.len() <= number {
                     thread::yield_now();
                 }
             }

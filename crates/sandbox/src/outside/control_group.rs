@@ -20,7 +20,7 @@ mod site;
 mod tally;
 
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use self::base::Base;
 use self::folder::Folder;
@@ -30,6 +30,7 @@ use self::owner::Owner;
 use self::site::{How, Site};
 pub(crate) use self::tally::{Tally, Used};
 use crate::inside::Caller;
+use crate::lock::lock;
 use crate::profile::Limits;
 use crate::tier::Tier;
 
@@ -113,19 +114,19 @@ impl Groups {
 
     /// No more groups are made: they turned out to be of no use.
     pub(crate) fn give_up(&self, why: &str) {
-        self.lock().close(why.to_owned());
+        lock(&self.state).close(why.to_owned());
     }
 
     /// Why there are none, where that is known.
     pub(crate) fn why_not(&self) -> Option<String> {
-        match &*self.lock() {
+        match &*lock(&self.state) {
             State::Closed(why, _) => Some(why.clone()),
             State::Unknown | State::Open(_) => None,
         }
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Open) -> std::io::Result<T>) -> Option<T> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if matches!(*state, State::Unknown) {
             *state = match Open::find() {
                 Ok(open) => State::Open(Box::new(open)),
@@ -141,11 +142,6 @@ impl Groups {
                 None
             }
         }
-    }
-
-    /// Whoever panicked held it between whole steps, so what is there can be used.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -194,7 +190,7 @@ mod tests {
             eprintln!("NOT TRIED: no control group can be made here: {:?}", groups.why_not());
             return;
         };
-        let ground = match &*groups.lock() {
+        let ground = match &*lock(&groups.state) {
             State::Open(open) => open.site.folder.clone(),
             state => panic!("a group without a place: {state:?}"),
         };

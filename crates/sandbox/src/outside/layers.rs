@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, openat, statat};
 use rustix::process::{getegid, geteuid};
@@ -12,6 +12,7 @@ use rustix::process::{getegid, geteuid};
 use super::mount_table::MountTable;
 use crate::command::{Command, LayerMount};
 use crate::error::Error;
+use crate::lock::lock;
 use crate::profile::{Profile, Project};
 use crate::report::Report;
 use crate::tier::Tier;
@@ -27,19 +28,14 @@ pub(crate) struct LayersTried {
 impl LayersTried {
     /// Whether one has worked on the file systems of this call's layers.
     pub(crate) fn has_worked(&self, command: &Command) -> bool {
-        devices(command).is_some_and(|devices| self.lock().contains(&devices))
+        devices(command).is_some_and(|devices| lock(&self.worked).contains(&devices))
     }
 
     /// The one of this call works.
     pub(crate) fn note(&self, command: &Command) {
         if let Some(devices) = devices(command) {
-            self.lock().insert(devices);
+            lock(&self.worked).insert(devices);
         }
-    }
-
-    /// A thread that panicked held it between whole steps, so what is there can be used.
-    fn lock(&self) -> MutexGuard<'_, BTreeSet<Vec<u64>>> {
-        self.worked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

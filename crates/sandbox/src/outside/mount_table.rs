@@ -5,9 +5,11 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::lock::lock;
 
 /// The mount points, read again when there are others: reading them takes a tenth of a contained start.
 #[derive(Debug, Default)]
@@ -23,8 +25,7 @@ struct Known {
 impl MountTable {
     /// The first mount below a folder, if there is one.
     pub(crate) fn first_below(&self, folder: &Path) -> io::Result<Option<PathBuf>> {
-        // A thread that panicked held it between whole steps, so what is there can be used.
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.0);
         let known = match &mut *known {
             Some(known) => {
                 known.follow()?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use super::attendance::Attendance;
 use super::call::{Call, Line as CallLine};
@@ -14,6 +14,7 @@ use super::running::{Held, Running};
 use crate::command::{Command, LayerMount};
 use crate::error::{Attempt, Error};
 use crate::inside::Ahead;
+use crate::lock::lock;
 use crate::profile::{Network, Profile, ProjectAccess, StandIn};
 use crate::queue::Queue;
 use crate::report::{Meter, Report};
@@ -178,11 +179,11 @@ impl Sandbox {
                 Err(error) => self.pass_over(tier, error)?,
             }
         };
-        if is_in_row && let Some(launcher) = &mut self.lock().launcher {
+        if is_in_row && let Some(launcher) = &mut lock(&self.state).launcher {
             launcher.make_spare(&key, &lease, &self.groups);
         }
         let report = self.finish(call, attendance);
-        if let Some(launcher) = &mut self.lock().launcher {
+        if let Some(launcher) = &mut lock(&self.state).launcher {
             launcher.ended(&key, &lease, &self.groups);
         }
         report
@@ -217,7 +218,7 @@ impl Sandbox {
             let held = Held { group, lease: Some(lease.clone()) };
             match Running::start(socket, held, tier, &profile, command) {
                 Ok(running) => {
-                    if let Some(launcher) = &mut self.lock().launcher {
+                    if let Some(launcher) = &mut lock(&self.state).launcher {
                         launcher.ended(&key, &lease, &self.groups);
                     }
                     return Ok(running);
@@ -232,7 +233,7 @@ impl Sandbox {
     fn pass_over(&self, tier: Tier, error: Error) -> Result<(), Error> {
         match error {
             Error::Containment { what, reason } if tier == Tier::Bubblewrap => {
-                self.lock().refused.insert(tier, format!("{what}: {reason}"));
+                lock(&self.state).refused.insert(tier, format!("{what}: {reason}"));
                 Ok(())
             }
             error => Err(error),
@@ -242,7 +243,7 @@ impl Sandbox {
     /// Begins to make what the expected call needs, while the caller finds out what the call is. It has to be alone in its
     /// process for this; where that is not so, or it does not work, the call itself will do what is needed.
     pub fn get_ready(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if self.setup.expecting == Expecting::One
             && state.ahead.is_none()
             && self.tiers().any(|tier| tier == Tier::Namespaces)
@@ -262,7 +263,7 @@ impl Sandbox {
         attendance: &mut Attendance<'_>,
     ) -> Result<Option<Call<'a>>, Error> {
         self.get_ready();
-        let Some((ahead, group)) = self.lock().ahead.take() else { return Ok(None) };
+        let Some((ahead, group)) = lock(&self.state).ahead.take() else { return Ok(None) };
         if let Some(Err(error)) = group.as_ref().map(|group| group.limit(&profile.limits)) {
             // A group without limits would be worse than none.
             self.groups.give_up(&format!("a group could not be given its limits: {error}"));
@@ -293,7 +294,7 @@ impl Sandbox {
 
     /// A line to a process for one call, by the strongest means that works.
     fn line(&self, profile: &Profile) -> Result<(Tier, Line), Error> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         for tier in self.tiers() {
             if state.refused.contains_key(&tier) {
                 continue;
@@ -355,11 +356,6 @@ impl Sandbox {
             _ if can_weaker && profile.starts_in_project() => Error::NoProject { attempts },
             _ => Error::Uncontained { attempts },
         })
-    }
-
-    /// Whoever panicked held it between whole steps, so what is there can be used.
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

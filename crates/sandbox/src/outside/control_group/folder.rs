@@ -4,13 +4,15 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{
     Access, AtFlags, CWD, Dir, Gid, Mode, OFlags, Uid, accessat, chownat, fchmod, mkdirat, openat, unlinkat,
 };
 use rustix::io::Errno;
+
+use crate::lock::lock;
 
 /// The longest file of the kernel's that is read here: a list of mounts.
 const MAX_MOUNTS: u64 = 4 << 20;
@@ -75,7 +77,7 @@ impl Folder {
 
     /// Removes a group as soon as it is empty.
     pub(crate) fn finish(&self, name: &str, finished: Finished) {
-        self.lock().push((name.to_owned(), finished));
+        lock(&self.finished).push((name.to_owned(), finished));
         self.clear_finished();
     }
 
@@ -86,7 +88,7 @@ impl Folder {
 
     /// Removes what can be removed by now; gives how long the rest is worth waiting for.
     fn clear_finished(&self) -> Duration {
-        let mut finished = self.lock();
+        let mut finished = lock(&self.finished);
         finished.retain(|(name, _)| self.remove(name) == Err(Errno::BUSY));
         finished.iter().map(|(_, finished)| finished.patience()).max().unwrap_or_default()
     }
@@ -97,12 +99,7 @@ impl Folder {
         while self.clear_finished() > began.elapsed() {
             std::thread::sleep(LOOK);
         }
-        std::mem::take(&mut *self.lock()).is_empty()
-    }
-
-    /// Whoever panicked held it between whole steps, so what is there can be used.
-    fn lock(&self) -> MutexGuard<'_, Vec<(String, Finished)>> {
-        self.finished.lock().unwrap_or_else(PoisonError::into_inner)
+        std::mem::take(&mut *lock(&self.finished)).is_empty()
     }
 
     /// The names of what lies in it.
