@@ -56,6 +56,7 @@ mod cancel;
 mod clock;
 mod command;
 mod error;
+mod folder;
 mod inside;
 mod kernel;
 mod lock;

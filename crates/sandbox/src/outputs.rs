@@ -4,8 +4,10 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, mkdirat, openat, statat, unlinkat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, mkdirat, openat, statat, unlinkat};
 use rustix::io::Errno;
+
+use crate::folder::{FOLDER, entries, open_folder};
 
 /// How many entries are listed. What makes more is no result that anyone reads.
 const MAX_ENTRIES: usize = 10_000;
@@ -119,12 +121,9 @@ impl Outputs {
         depth: usize,
         hidden: &impl Fn(&Path) -> bool,
     ) -> io::Result<()> {
-        for entry in Dir::read_from(folder)? {
+        for entry in entries(folder)? {
             let entry = entry?;
             let name = entry.file_name();
-            if matches!(name.to_bytes(), b"." | b"..") {
-                continue;
-            }
             let path = path.join(as_path(name.to_bytes()));
             if hidden(&path) {
                 continue;
@@ -148,7 +147,7 @@ impl Outputs {
                     continue;
                 }
                 // A folder that its maker closed to himself is listed and not entered.
-                match openat(folder, name, FOLDER, Mode::empty()) {
+                match open_folder(folder, name) {
                     Ok(inner) => self.walk(inner.as_fd(), &path, depth + 1, hidden)?,
                     Err(Errno::ACCESS) => self.is_truncated = true,
                     Err(error) => return Err(error.into()),
@@ -278,8 +277,6 @@ fn about(path: &Path, error: &io::Error) -> io::Error {
     };
     io::Error::new(error.kind(), format!("{}: {what}", path.display()))
 }
-
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 
 /// Opens a path below a folder, through no link.
 fn below(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {

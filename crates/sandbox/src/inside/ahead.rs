@@ -6,7 +6,6 @@
 
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 use super::birth::born;
@@ -28,6 +27,7 @@ use super::scratch::ScratchFolder;
 use super::sources::{Sources, can_map};
 use super::view::View;
 use crate::command::LayerMount;
+use crate::folder::open_base;
 use crate::kernel::{Forked, Namespaces, end, hide_command_line, leave_the_rest, leave_users};
 use crate::profile::{Limits, Network};
 use crate::report::Meter;
@@ -111,8 +111,7 @@ fn wait(caller: &Caller, socket: &OwnedFd, meter: Meter, processors: &Processors
     hide_words()?;
     let (mut identity, mut claim) = caller.identity().during(|| "choosing a user id".into())?;
     if !identity.from_root {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let proc = openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into())?;
+        let proc = open_base("/proc").during(|| "opening /proc".into())?;
         identity.map_itself(proc, identity.outside).during(|| "mapping users".into())?;
     }
     // Root leaves its groups.

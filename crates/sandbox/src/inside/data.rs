@@ -12,13 +12,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, chownat, fstat, openat, openat2,
-};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, chownat, fstat, openat, openat2};
 use rustix::process::{Gid, Uid};
 
 use super::claim::is_private;
 use super::failure::During;
+use crate::folder::{FOLDER, entries, open_folder};
 use crate::wire::Failure;
 
 /// A data folder, opened on disk.
@@ -32,7 +31,7 @@ pub(crate) struct DataOnDisk<'a> {
 impl<'a> DataOnDisk<'a> {
     pub(crate) fn open(path: &'a Path) -> Result<Self, Failure> {
         let open = || -> rustix::io::Result<Self> {
-            let folder = openat(CWD, path, FOLDER, Mode::empty())?;
+            let folder = open_folder(CWD, path)?;
             let owner = fstat(&folder)?.st_uid;
             Ok(Self { path, folder, owner })
         };
@@ -87,11 +86,8 @@ pub(crate) fn hand_over(folder: BorrowedFd<'_>, user: u32) -> rustix::io::Result
     let mut waiting = vec![PathBuf::from(".")];
     while let Some(path) = waiting.pop() {
         let Ok(inner) = openat2(folder, &path, FOLDER, Mode::empty(), INSIDE) else { continue };
-        for entry in Dir::read_from(&inner)?.flatten() {
+        for entry in entries(&inner)?.flatten() {
             let name = entry.file_name();
-            if matches!(name.to_bytes(), b"." | b"..") {
-                continue;
-            }
             // The file that is looked at is the one that is given, whatever has its name by then.
             let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let Ok(file) = openat(&inner, name, flags, Mode::empty()) else { continue };
@@ -115,8 +111,6 @@ fn chown(file: BorrowedFd<'_>, user: u32) -> rustix::io::Result<()> {
 fn is_folder(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::Directory
 }
-
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// What a script left in its folder leads nowhere else.
 const INSIDE: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS);

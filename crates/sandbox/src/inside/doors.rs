@@ -2,11 +2,13 @@
 //! mount is read-only does not keep anybody from speaking through them.
 
 use std::ffi::OsStr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, openat, openat2, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, openat2, statat};
+
+use crate::folder::{entries, open_folder};
 
 /// How many entries of a folder are looked at. The largest of the public skills has a tenth of it; more would be felt at the
 /// start of a call.
@@ -36,7 +38,7 @@ impl Doors {
         };
         match statat(&opened, "", AtFlags::EMPTY_PATH).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
             Ok(FileType::Directory) => {
-                if let Ok(folder) = openat(&opened, ".", FOLDER, Mode::empty()) {
+                if let Ok(folder) = open_folder(&opened, ".") {
                     doors.walk(&folder, place, 0);
                 }
             }
@@ -47,12 +49,8 @@ impl Doors {
     }
 
     fn walk(&mut self, folder: &OwnedFd, path: &Path, depth: usize) {
-        let Ok(entries) = Dir::read_from(folder) else { return };
-        for entry in entries.flatten() {
+        for entry in entries(folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            if matches!(name.to_bytes(), b"." | b"..") {
-                continue;
-            }
             self.looked_at += 1;
             if self.looked_at > MAX_ENTRIES {
                 self.is_partial = true;
@@ -69,7 +67,7 @@ impl Doors {
                 FileType::Socket | FileType::Fifo => self.paths.push(path()),
                 FileType::Directory if depth == MAX_DEPTH => self.is_partial = true,
                 FileType::Directory => {
-                    if let Ok(inner) = openat(folder.as_fd(), name, FOLDER, Mode::empty()) {
+                    if let Ok(inner) = open_folder(folder, name) {
                         self.walk(&inner, &path(), depth + 1);
                     }
                 }
@@ -78,8 +76,6 @@ impl Doors {
         }
     }
 }
-
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "a test builds its own ground")]

@@ -6,11 +6,12 @@ use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{
-    AtFlags, Dir, Gid, Mode, OFlags, Stat, Timespec, Timestamps, Uid, fchmod, fchown, fstat, futimens,
-    mkdirat, openat, statat, unlinkat,
+    AtFlags, Gid, Mode, Stat, Timespec, Timestamps, Uid, fchmod, fchown, fstat, futimens, mkdirat, statat,
+    unlinkat,
 };
 use rustix::io::Errno;
 
+use crate::folder::{entries, open_folder};
 use crate::kernel::{Replace, rename_unnotified};
 
 /// How deep folders may lie in each other. Each level holds two descriptors, of 1024 that a process may have.
@@ -50,7 +51,7 @@ pub(crate) fn move_folder(
     let moved = by_parts((from.folder.as_fd(), &from.name), to, Depth { left: MAX_DEPTH, between });
     if let (Err(_), Some(folder)) = (&moved, &replaced)
         && mkdirat(to.0, to.1, permissions(folder.st_mode)).is_ok()
-        && let Ok(again) = open(to)
+        && let Ok(again) = open_folder(to.0, to.1)
     {
         let _ = futimens(&again, &times(folder));
     }
@@ -84,11 +85,11 @@ fn by_parts(from: At<'_>, to: At<'_>, mut depth: Depth<'_>) -> Result<(), Errno>
     if depth.left == 0 {
         return Err(Errno::XDEV);
     }
-    let source = open(from)?;
+    let source = open_folder(from.0, from.1)?;
     let stat = fstat(&source)?;
     mkdirat(to.0, to.1, permissions(stat.st_mode | OWNER))?;
     let mut moved = Vec::new();
-    let done = open(to).and_then(|target| {
+    let done = open_folder(to.0, to.1).and_then(|target| {
         let done = fill(from, &source, &stat, &target, &mut depth, &mut moved);
         if done.is_err() {
             for name in moved.iter().rev() {
@@ -162,27 +163,16 @@ fn move_child(from: At<'_>, to: At<'_>, depth: Depth<'_>) -> Result<(), Errno> {
     }
 }
 
-fn open((folder, name): At<'_>) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(folder, name, flags, Mode::empty())
-}
-
 fn names(folder: &OwnedFd) -> Result<Vec<CString>, Errno> {
-    let mut names = Vec::new();
-    for entry in Dir::read_from(folder)? {
-        let entry = entry?;
-        if !matches!(entry.file_name().to_bytes(), b"." | b"..") {
-            names.push(entry.file_name().to_owned());
-        }
-    }
-    Ok(names)
+    entries(folder)?.map(|entry| Ok(entry?.file_name().to_owned())).collect()
 }
 
 fn permissions(mode: u32) -> Mode {
     Mode::from_raw_mode(mode & 0o7777)
 }
 
-fn times(stat: &Stat) -> Timestamps {
+/// The times of a file, to be given to another.
+pub(super) fn times(stat: &Stat) -> Timestamps {
     let time = |seconds, nanoseconds| Timespec { tv_sec: seconds, tv_nsec: nanoseconds };
     Timestamps {
         last_access: time(stat.st_atime, i64::try_from(stat.st_atime_nsec).unwrap_or(0)),

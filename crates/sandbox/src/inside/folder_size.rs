@@ -1,12 +1,13 @@
 //! How much a folder holds.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, accessat, openat, statat};
+use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, accessat, statat};
 use rustix::io::Errno;
 
 use super::failure::During;
+use crate::folder::open_folder;
 use crate::report::{Overrun, OverrunOf};
 use crate::wire::Failure;
 
@@ -38,7 +39,7 @@ impl Amount {
 /// removed meanwhile holds nothing. What the call can write to and nobody can read is an error: it could hold anything.
 pub(crate) fn held(path: &Path, most: u32) -> Result<Amount, Failure> {
     let what = || format!("measuring {}", path.display());
-    let folder = match open_folder(CWD, path.as_os_str().as_encoded_bytes()) {
+    let folder = match open_folder(CWD, path) {
         Ok(folder) => folder,
         Err(Errno::NOENT) => return Ok(Amount::default()),
         Err(Errno::NOTDIR) => {
@@ -52,7 +53,7 @@ pub(crate) fn held(path: &Path, most: u32) -> Result<Amount, Failure> {
 
 /// The same of an open folder. `path` is its name in what goes wrong.
 pub(crate) fn held_below(folder: &OwnedFd, path: &Path, most: u32) -> Result<Amount, Failure> {
-    let again = open_folder(folder.as_fd(), b".").during(|| format!("measuring {}", path.display()))?;
+    let again = open_folder(folder, c".").during(|| format!("measuring {}", path.display()))?;
     walk(again, path, most)
 }
 
@@ -120,7 +121,7 @@ impl Walk<'_> {
         if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
             return Ok(true);
         }
-        match open_folder(folder, name.to_bytes()) {
+        match open_folder(folder, name) {
             Ok(inner) => self.enter(inner, &path)?,
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
             // A folder of somebody else's that the call cannot write to either grows by nothing that it does.
@@ -133,11 +134,6 @@ impl Walk<'_> {
     fn what(&self, path: &Path) -> String {
         format!("measuring {}", self.top.join(path).display())
     }
-}
-
-fn open_folder(at: BorrowedFd<'_>, path: &[u8]) -> rustix::io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    openat(at.as_fd(), path, flags, Mode::empty())
 }
 
 /// Whether the call, which is who this process is, can neither write to a folder nor give itself the right to.

@@ -9,9 +9,10 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, accessat, openat, statat};
+use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, accessat, statat};
 
 use super::view::SETTINGS;
+use crate::folder::{entries, open_folder};
 
 /// Where administrators put files, and how deep folders are looked at. What packages install in `/usr` is public anyway.
 const LOOKED_AT: &[(&str, usize)] = &[(SETTINGS, 16), ("/usr/local", 2), ("/opt", 2)];
@@ -36,12 +37,10 @@ fn find_below(root: &Path, deepest: usize, looked_at: &mut usize) -> Vec<PathBuf
     let mut found = Vec::new();
     let mut waiting = VecDeque::from([(root.to_owned(), 1)]);
     while let Some((path, depth)) = waiting.pop_front() {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let Ok(folder) = openat(CWD, &path, flags, Mode::empty()) else { continue };
-        let Ok(entries) = Dir::read_from(&folder) else { continue };
-        for entry in entries.flatten() {
+        let Ok(folder) = open_folder(CWD, &path) else { continue };
+        for entry in entries(&folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            if matches!(name.to_bytes(), b"." | b"..") || entry.file_type() == FileType::Symlink {
+            if entry.file_type() == FileType::Symlink {
                 continue;
             }
             *looked_at += 1;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
+use rustix::fs::{CWD, Mode};
 use rustix::io::Errno;
 use rustix::process::{Pid, chdir};
 
@@ -21,6 +21,7 @@ use super::quota::{Quota, Scratch};
 use super::renames::Renames;
 use super::view::{HOME, SHARED_MEMORY};
 use super::watcher::Watcher;
+use crate::folder::{entries, open_folder};
 use crate::kernel::{Listener, Reaped, SignalQueue, Streams, Wait, kill_all, reap, spawn};
 use crate::profile::Profile;
 use crate::report::{Ended as How, Meter, Stop};
@@ -297,11 +298,9 @@ impl Household for Namespace {
 
 /// The scratch folder, opened, if the call left anything in it.
 fn leftovers(scratch: &Path) -> Option<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let folder = openat(CWD, scratch, flags, Mode::empty()).ok()?;
-    let ours = [b".".as_slice(), b"..", HOME.as_bytes(), SHARED_MEMORY.as_bytes()];
-    let left =
-        Dir::read_from(&folder).ok()?.flatten().any(|entry| !ours.contains(&entry.file_name().to_bytes()));
+    let folder = open_folder(CWD, scratch).ok()?;
+    let ours = [HOME.as_bytes(), SHARED_MEMORY.as_bytes()];
+    let left = entries(&folder).ok()?.flatten().any(|entry| !ours.contains(&entry.file_name().to_bytes()));
     left.then_some(folder)
 }
 

@@ -19,6 +19,7 @@ use super::room::{Arrival, Room, SourceOrigin, inhabit, prefer_as_victim};
 use super::rules::{Places, Rules};
 use super::sources::{Sources, can_map};
 use super::view::View;
+use crate::folder::open_base;
 use crate::kernel::{Forked, Namespaces, end, ignore_children, read_handed_over};
 use crate::report::Meter;
 use crate::tier::Tier;
@@ -184,7 +185,7 @@ impl Tenant {
 
 /// How root's files are shown to a call with this identity. `None` where that cannot be had.
 pub(super) fn owners_of(identity: Identity) -> Option<Owners> {
-    open_proc().ok().and_then(|proc| owner_map(proc, identity).ok())
+    open_base("/proc").ok().and_then(|proc| owner_map(proc, identity).ok())
 }
 
 fn open_proc() -> rustix::io::Result<OwnedFd> {

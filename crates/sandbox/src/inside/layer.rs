@@ -6,8 +6,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Gid, Mode, OFlags, Stat, StatVfsMountFlags, Timespec, Timestamps, Uid, XattrFlags, fchmod,
-    fchown, fsetxattr, fstat, fstatvfs, futimens, mkdirat, openat, unlinkat,
+    AtFlags, CWD, Gid, Mode, OFlags, Stat, StatVfsMountFlags, Uid, XattrFlags, fchmod, fchown, fsetxattr,
+    fstat, fstatvfs, futimens, mkdirat, openat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::mount::{
@@ -16,11 +16,13 @@ use rustix::mount::{
 };
 
 use super::failure::During;
+use super::folder_move::times;
 use super::identity::Owners;
 use super::root::{LAYERS, MAX_LAYERS, attach, cover};
 use super::sources::{Sources, clone_exactly};
 use super::view::View;
 use crate::command::LayerMount;
+use crate::folder::{open_base, open_folder};
 use crate::kernel::{Attributes, set_attributes, set_owners_too};
 use crate::wire::{Failure, FailureOf};
 
@@ -100,8 +102,7 @@ impl LayerTrees {
         owners: Option<&Owners>,
         trial: Trial,
     ) -> Result<MountedLayer, Failure> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = openat(CWD, "/", flags, Mode::empty()).during(|| "opening the root".into())?;
+        let root = open_base("/").during(|| "opening the root".into())?;
         let upper = self.overlay(&root, owners, trial).map_err(|failure| of_layer(failure, &self.at))?;
         for source in inner.0 {
             // The folder is there: whatever was missing would be a change that the call did not make.
@@ -134,13 +135,11 @@ impl LayerTrees {
             attach(root.as_fd(), Path::new(&path), tree).during(|| "mounting a layer".into())?;
             paths.push(path);
         }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let [own, lower @ ..] = paths.as_slice() else {
             return Err(Errno::INVAL).during(|| "taking over layers".into());
         };
         let [upper, work] = [&self.upper, &self.work].map(|name| Path::new(own).join(name));
-        let upper_folder =
-            openat(CWD, &upper, flags, Mode::empty()).during(|| "opening the upper layer".into())?;
+        let upper_folder = open_folder(CWD, &upper).during(|| "opening the upper layer".into())?;
         let kind = if owners.is_some() { Xattrs::Trusted } else { Xattrs::User };
         // The overlay takes the owner of its top over when it is made, and does not look again.
         self.belong_like_the_project(&upper_folder).during(|| "preparing the upper layer".into())?;
@@ -201,12 +200,7 @@ impl LayerTrees {
         let Some(project) = self.lower.last() else { return Ok(()) };
         let wanted = fstat(project)?;
         fchmod(upper, Mode::from_raw_mode(wanted.st_mode & 0o7777))?;
-        let time = |seconds, nanoseconds| Timespec { tv_sec: seconds, tv_nsec: nanoseconds };
-        let times = Timestamps {
-            last_access: time(wanted.st_atime, i64::try_from(wanted.st_atime_nsec).unwrap_or(0)),
-            last_modification: time(wanted.st_mtime, i64::try_from(wanted.st_mtime_nsec).unwrap_or(0)),
-        };
-        futimens(upper, &times)
+        futimens(upper, &times(&wanted))
     }
 }
 
@@ -231,8 +225,7 @@ impl Xattrs {
 /// Makes a folder, deletes it and makes it again: an overlay can be read-only without an error, and one whose file system has
 /// no extended attributes fails only later. Nothing of it is left.
 fn try_out(at: &Path, upper: &OwnedFd, kind: Xattrs) -> Result<(), Failure> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let merged = openat(CWD, at, flags, Mode::empty()).during(|| "opening the overlay".into())?;
+    let merged = open_base(at).during(|| "opening the overlay".into())?;
     let own = Mode::from_raw_mode(0o700);
     for _ in 0..2 {
         mkdirat(&merged, PROBE, own).during(|| "making a folder in the overlay".into())?;

@@ -4,10 +4,11 @@ use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
+use rustix::fs::{Dir, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 use super::failure::During;
+use crate::folder::open_base;
 use crate::wire::Failure;
 
 /// The longest file that is read: the memory map of a process with as many mappings as the kernel allows.
@@ -29,8 +30,7 @@ pub(crate) struct Process {
 
 impl Proc {
     pub(crate) fn open() -> Result<Self, Failure> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into()).map(Self)
+        open_base("/proc").during(|| "opening /proc".into()).map(Self)
     }
 
     /// Opens a file or folder; `None` where the process is gone.

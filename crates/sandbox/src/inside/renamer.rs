@@ -11,11 +11,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, fstat, statat};
 use rustix::io::Errno;
 use rustix::pipe::PIPE_BUF;
 
 use super::folder_move::{Entry, move_folder};
+use crate::folder::open_base;
 use crate::kernel::{Listener, Replace, Verdict, rename_unnotified};
 
 /// A rename as the supervisor read it.
@@ -185,9 +186,7 @@ fn entry(path: &[u8]) -> Option<Entry> {
     if matches!(name, b"" | b"." | b"..") {
         return None;
     }
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = openat(CWD, OsStr::from_bytes(folder), flags, Mode::empty()).ok()?;
-    Some(Entry { folder, name: CString::new(name).ok()? })
+    Some(Entry { folder: open_base(folder).ok()?, name: CString::new(name).ok()? })
 }
 
 #[cfg(test)]

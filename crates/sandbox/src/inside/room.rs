@@ -26,6 +26,7 @@ use super::scratch::ScratchFolder;
 use super::sources::Sources;
 use super::supervisor::{Supervisor, scratch_folder};
 use super::view::{SCRATCH, View};
+use crate::folder::open_base;
 use crate::kernel::{Forked, Namespaces, end, hide_groups, leave_users, set_dumpable};
 use crate::profile::Network;
 use crate::report::Meter;
@@ -89,8 +90,7 @@ impl Room {
             };
             layering = outer.map(|outer| Layering { outer, owners, others });
             Root::begin(Processes::OfRoom)?.enter(sources, &view)?;
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            proc = Some(openat(CWD, "/proc", flags, Mode::empty()).during(|| "opening /proc".into())?);
+            proc = Some(open_base("/proc").during(|| "opening /proc".into())?);
         }
         let network = opening.profile.network;
         let (filter, places) = (Filter::new(opening.tier, network), Places::open(&view, opening.tier));

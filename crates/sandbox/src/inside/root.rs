@@ -20,6 +20,7 @@ use super::failure::During;
 use super::scratch::ScratchFolder;
 use super::sources::{Source, Sources, System, clone_tree};
 use super::view::{Place, SCRATCH, SHARED_MEMORY, View};
+use crate::folder::open_base;
 use crate::kernel::{Attributes, seal, set_attributes};
 use crate::wire::Failure;
 
@@ -268,8 +269,7 @@ pub(crate) fn cover_again(hidden: &[PathBuf]) -> Result<(), Failure> {
     if hidden.is_empty() {
         return Ok(());
     }
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let root = openat(CWD, "/", flags, Mode::empty()).during(|| "opening the root".into())?;
+    let root = open_base("/").during(|| "opening the root".into())?;
     for path in hidden {
         let is_covered = match statat(&root, relative(path), AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Mode::from_raw_mode(stat.st_mode).is_empty(),

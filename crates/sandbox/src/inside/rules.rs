@@ -10,9 +10,10 @@ use landlock::{
     RestrictionStatus, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus,
     Scope,
 };
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, fstat, openat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 
 use super::view::{DEVICES, Rights, SETTINGS, SYSTEM, View};
+use crate::folder::{entries, open_folder};
 use crate::profile::{GATEWAY, Network};
 use crate::tier::Tier;
 use crate::wire::Failure;
@@ -104,13 +105,9 @@ impl Places {
             return;
         }
         self.add_unless_link(path, AccessFs::ReadDir.into());
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let Ok(folder) = openat(CWD, path, flags, Mode::empty()) else { return };
-        for entry in Dir::read_from(&folder).into_iter().flatten().flatten() {
-            let name = entry.file_name().to_bytes();
-            if !matches!(name, b"." | b"..") {
-                self.add_but(&path.join(OsStr::from_bytes(name)), hidden);
-            }
+        let listed = open_folder(CWD, path).and_then(entries);
+        for entry in listed.into_iter().flatten().flatten() {
+            self.add_but(&path.join(OsStr::from_bytes(entry.file_name().to_bytes())), hidden);
         }
     }
 

@@ -6,12 +6,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, openat, statat};
+use rustix::fs::{AtFlags, CWD, FileType, Stat, statat};
 use rustix::process::{getegid, geteuid};
 
 use super::mount_table::MountTable;
 use crate::command::{Command, LayerMount};
 use crate::error::Error;
+use crate::folder::{entries, open_folder};
 use crate::lock::lock;
 use crate::profile::{Profile, Project};
 use crate::report::Report;
@@ -145,15 +146,10 @@ fn first_entry(folder: &Path, is_meant: impl Fn(&Stat) -> bool) -> Option<PathBu
     let mut folders = VecDeque::from([folder.to_owned()]);
     let mut left = MAX_LOOKED_AT;
     while let Some(at) = folders.pop_front() {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = openat(CWD, &at, flags, Mode::empty()).and_then(|folder| Dir::read_from(&folder));
-        for entry in opened.into_iter().flatten().flatten() {
-            let name = entry.file_name().to_bytes();
-            if matches!(name, b"." | b"..") {
-                continue;
-            }
+        let listed = open_folder(CWD, &at).and_then(entries);
+        for entry in listed.into_iter().flatten().flatten() {
             left = left.checked_sub(1)?;
-            let path = at.join(OsStr::from_bytes(name));
+            let path = at.join(OsStr::from_bytes(entry.file_name().to_bytes()));
             match statat(CWD, &path, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) if is_meant(&stat) => return Some(path),
                 Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Directory => {

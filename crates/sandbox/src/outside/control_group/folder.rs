@@ -8,10 +8,11 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{
-    Access, AtFlags, CWD, Dir, Gid, Mode, OFlags, Uid, accessat, chownat, fchmod, mkdirat, openat, unlinkat,
+    Access, AtFlags, CWD, Gid, Mode, OFlags, Uid, accessat, chownat, fchmod, mkdirat, openat, unlinkat,
 };
 use rustix::io::Errno;
 
+use crate::folder::{entries, open_folder};
 use crate::lock::lock;
 
 /// The longest file of the kernel's that is read here: a list of mounts.
@@ -51,7 +52,7 @@ pub(crate) struct Folder {
 
 impl Folder {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self::new(openat(CWD, path, FOLDER, Mode::empty())?))
+        Ok(Self::new(open_folder(CWD, path)?))
     }
 
     fn new(folder: OwnedFd) -> Self {
@@ -62,7 +63,7 @@ impl Folder {
     pub(crate) fn make(&self, name: &str) -> io::Result<OwnedFd> {
         self.clear_finished();
         mkdirat(&self.folder, name, Mode::from_raw_mode(0o755))?;
-        Ok(openat(&self.folder, name, FOLDER, Mode::empty())?)
+        Ok(open_folder(&self.folder, name)?)
     }
 
     /// Makes a group in it that holds groups itself.
@@ -72,7 +73,7 @@ impl Folder {
 
     /// Opens a group in it that holds groups itself.
     pub(crate) fn inner(&self, name: &str) -> io::Result<Self> {
-        Ok(Self::new(openat(&self.folder, name, FOLDER, Mode::empty())?))
+        Ok(Self::new(open_folder(&self.folder, name)?))
     }
 
     /// Removes a group as soon as it is empty.
@@ -104,9 +105,8 @@ impl Folder {
 
     /// The names of what lies in it.
     pub(crate) fn names(&self) -> Vec<String> {
-        let Ok(entries) = Dir::read_from(&self.folder) else { return Vec::new() };
-        let names = entries.flatten().filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned));
-        names.filter(|name| !matches!(name.as_str(), "." | "..")).collect()
+        let listed = entries(&self.folder).into_iter().flatten().flatten();
+        listed.filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned)).collect()
     }
 }
 
@@ -121,8 +121,6 @@ impl AsFd for Folder {
         self.folder.as_fd()
     }
 }
-
-const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// Writes to a file of a group.
 pub(crate) fn set(group: impl AsFd, file: &str, text: &str) -> rustix::io::Result<()> {
