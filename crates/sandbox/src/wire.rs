@@ -5,9 +5,9 @@ mod message;
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recv, recvmsg, send, sendmsg, socketpair,
@@ -50,15 +50,22 @@ pub(crate) fn deliver(
     }
     // The descriptors travel with the first byte, so whatever part of the message this call takes, they are on their way.
     let parts = [IoSlice::new(&length), IoSlice::new(bytes)];
-    let sent = again(|| sendmsg(socket, &parts, &mut beside, SendFlags::NOSIGNAL))?;
+    let sent = retry_on_intr(|| sendmsg(socket, &parts, &mut beside, SendFlags::NOSIGNAL))?;
     let rest = [&length[sent.min(length.len())..], &bytes[sent.saturating_sub(length.len())..]];
     for mut part in rest {
         while !part.is_empty() {
-            let sent = again(|| send(socket, part, SendFlags::NOSIGNAL))?;
+            let sent = retry_on_intr(|| send(socket, part, SendFlags::NOSIGNAL))?;
             part = &part[sent..];
         }
     }
     Ok(())
+}
+
+/// Tells the other side what failed, if it is there still.
+pub(crate) fn tell_failure(socket: &OwnedFd, done: Result<(), Failure>) {
+    if let Err(failure) = done {
+        let _ = deliver(socket.as_fd(), &encode(&Reply::Failed(failure)), &[]);
+    }
 }
 
 /// Waits for one message. `None` is the end: the other side is gone.
@@ -68,11 +75,11 @@ pub(crate) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<Message>> {
     let mut beside = RecvAncillaryBuffer::new(&mut space);
     let got = {
         let mut parts = [IoSliceMut::new(&mut length)];
-        match again(|| recvmsg(socket, &mut parts, &mut beside, RecvFlags::CMSG_CLOEXEC)) {
+        match retry_on_intr(|| recvmsg(socket, &mut parts, &mut beside, RecvFlags::CMSG_CLOEXEC)) {
             Ok(received) => received.bytes,
             // The other side ended before it had read what was for it.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => 0,
-            Err(error) => return Err(error),
+            Err(Errno::CONNRESET) => 0,
+            Err(error) => return Err(error.into()),
         }
     };
     if got == 0 {
@@ -100,7 +107,7 @@ pub(crate) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<Message>> {
 /// Reads exactly this much; false when the other side is gone before.
 fn fill(socket: BorrowedFd<'_>, mut buffer: &mut [u8]) -> io::Result<bool> {
     while !buffer.is_empty() {
-        let got = again(|| recv(socket, &mut *buffer, RecvFlags::empty()))?.0;
+        let got = retry_on_intr(|| recv(socket, &mut *buffer, RecvFlags::empty()))?.0;
         if got == 0 {
             return Ok(false);
         }
@@ -109,21 +116,10 @@ fn fill(socket: BorrowedFd<'_>, mut buffer: &mut [u8]) -> io::Result<bool> {
     Ok(true)
 }
 
-/// A call that a signal interrupted is made again.
-fn again<T>(mut call: impl FnMut() -> rustix::io::Result<T>) -> io::Result<T> {
-    loop {
-        match call() {
-            Err(Errno::INTR) => {}
-            other => return other.map_err(Into::into),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::{Read, Write};
-    use std::os::fd::AsFd;
 
     #[test]
     fn a_message_larger_than_the_socket_holds_arrives_whole_with_its_descriptors() {

@@ -34,6 +34,7 @@ use crate::report::Meter;
 use crate::tier::Tier;
 use crate::wire::{
     Entering, Failure, MAX_DESCRIPTORS, Message, Opening, Reply, decode, deliver, encode, pair, receive,
+    tell_failure,
 };
 
 /// The way to such a process.
@@ -59,9 +60,7 @@ impl Ahead {
                 // use for a way to it.
                 drop((socket, group));
                 set_mask();
-                if let Err(failure) = wait(&caller, &theirs, meter, &processors) {
-                    let _ = deliver(theirs.as_fd(), &encode(&Reply::Failed(failure)), &[]);
-                }
+                tell_failure(&theirs, wait(&caller, &theirs, meter, &processors));
                 end(0)
             }
         }

@@ -23,7 +23,7 @@ use crate::folder::open_base;
 use crate::kernel::{Forked, Namespaces, end, ignore_children, read_handed_over};
 use crate::report::Meter;
 use crate::tier::Tier;
-use crate::wire::{Failure, FailureOf, Garbled, Opening, Reply, decode, deliver, encode, receive};
+use crate::wire::{Failure, FailureOf, Garbled, Opening, decode, receive, tell_failure};
 
 /// The name under which a program is started to be the helper.
 pub const HELPER: &str = "metier-sandbox-helper";
@@ -76,9 +76,7 @@ fn launch(control: &OwnedFd) {
         let made = decode::<Opening>(&message.bytes)
             .map_err(Failure::from)
             .and_then(|opening| make_room(opening, &caller, &hidden, &socket, group));
-        if let Err(failure) = made {
-            let _ = deliver(socket.as_fd(), &encode(&Reply::Failed(failure)), &[]);
-        }
+        tell_failure(&socket, made);
     }
 }
 
@@ -91,16 +89,9 @@ fn make_room(
 ) -> Result<(), Failure> {
     // The room inherits the claim and holds it to its end.
     let Tenant { identity, owners, claim: _claim } = Tenant::new(&opening, caller)?;
-    let serve = |opening: Opening, origin: SourceOrigin| match Room::build(
-        opening,
-        identity,
-        origin,
-        hidden.to_owned(),
-    ) {
-        Ok(room) => room.serve(control),
-        Err(failure) => {
-            let _ = deliver(control.as_fd(), &encode(&Reply::Failed(failure)), &[]);
-        }
+    let serve = |opening: Opening, origin: SourceOrigin| {
+        let room = Room::build(opening, identity, origin, hidden.to_owned());
+        tell_failure(control, room.map(|room| room.serve(control)));
     };
     if opening.tier != Tier::Namespaces {
         let (forked, _) =
@@ -240,7 +231,5 @@ fn inside(control: &OwnedFd, number: Option<OsString>, meter: Option<OsString>) 
             let rules = Rules::of(&Places::open(&view, opening.tier), opening.tier)?;
             inhabit(&opening, &view, &filter, Arrival::new(rules, socket, meter))
         });
-    if let Err(failure) = entered {
-        let _ = deliver(control.as_fd(), &encode(&Reply::Failed(failure)), &[]);
-    }
+    tell_failure(control, entered);
 }

@@ -31,7 +31,9 @@ use crate::kernel::{Forked, Namespaces, end, hide_groups, leave_users, set_dumpa
 use crate::profile::Network;
 use crate::report::Meter;
 use crate::tier::Tier;
-use crate::wire::{Failure, Message, Opening, Reply, Start, TO_PREPARE, decode, deliver, encode, receive};
+use crate::wire::{
+    Failure, Message, Opening, Reply, Start, TO_PREPARE, decode, deliver, encode, receive, tell_failure,
+};
 
 /// What a room has ready for every call.
 pub(crate) struct Room {
@@ -135,20 +137,16 @@ impl Room {
                 self.watch_over(socket, meter);
                 end(0);
             }
-            Err(error) => {
-                let failure = Err::<(), _>(error).during(|| "making a process".into());
-                if let Err(failure) = failure {
-                    let _ = deliver(socket.as_fd(), &encode(&Reply::Failed(failure)), &[]);
-                }
-            }
+            Err(error) => tell_failure(&socket, Err(error).during(|| "making a process".into())),
         }
     }
 
     /// What the new process does.
     fn watch_over(&self, socket: OwnedFd, meter: Meter) {
         let copy = rustix::io::fcntl_dupfd_cloexec(&socket, 3);
-        if let (Err(failure), Ok(copy)) = (self.attend(socket, meter), copy) {
-            let _ = deliver(copy.as_fd(), &encode(&Reply::Failed(failure)), &[]);
+        let done = self.attend(socket, meter);
+        if let Ok(copy) = copy {
+            tell_failure(&copy, done);
         }
     }
 

@@ -261,11 +261,8 @@ impl<'a> Call<'a> {
                 polled.len() - 1
             })
         });
-        let timeout = Timespec {
-            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(left.subsec_nanos()),
-        };
-        match poll(&mut polled, Some(&timeout)) {
+        let timeout = Timespec::try_from(left).ok();
+        match poll(&mut polled, timeout.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }

@@ -158,11 +158,8 @@ pub(super) fn wait_for(descriptor: &OwnedFd, longest: Duration) -> bool {
     let began = Instant::now();
     loop {
         let left = longest.saturating_sub(began.elapsed());
-        let timeout = Timespec {
-            tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: i64::from(left.subsec_nanos()),
-        };
-        match poll(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(&timeout)) {
+        let timeout = Timespec::try_from(left).ok();
+        match poll(&mut [PollFd::new(descriptor, PollFlags::IN)], timeout.as_ref()) {
             Ok(0) => return false,
             Err(Errno::INTR) => {}
             Ok(_) | Err(_) => return true,
