@@ -35,6 +35,20 @@ pub(crate) enum Check {
     Marked { argument: u32 },
 }
 
+impl Check {
+    /// The argument is one of these numbers.
+    pub(super) fn is(argument: u32, values: &[i32]) -> Self {
+        let values = values.iter().map(|value| value.cast_unsigned()).collect();
+        Self::OneOf { argument, mask: u32::MAX, values }
+    }
+
+    /// The argument is any other number than these.
+    pub(super) fn is_not(argument: u32, values: &[i32]) -> Self {
+        let values = values.iter().map(|value| value.cast_unsigned()).collect();
+        Self::Not { argument, mask: u32::MAX, values }
+    }
+}
+
 /// How a denied call is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Denial {
@@ -58,7 +72,7 @@ const OFFSET_OF_ARGUMENTS: u32 = 16;
 pub(crate) fn assemble(table: &[(u32, Action)], last: u32, denial: Denial) -> Vec<sock_filter> {
     let mut sorted: Vec<(u32, &Action)> = table.iter().map(|(call, action)| (*call, action)).collect();
     sorted.sort_by_key(|(call, _)| *call);
-    let above = Action::Fail(unknown());
+    let above = Action::Fail(errno(libc::ENOSYS));
     let mut ranges: Vec<(u32, &Action)> = Vec::with_capacity(2 * sorted.len() + 2);
     let mut next = 0;
     let mut push = |from: u32, action| {
@@ -90,9 +104,13 @@ pub(crate) fn assemble(table: &[(u32, Action)], last: u32, denial: Denial) -> Ve
     program
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "an error number fits into 16 bits")]
-fn unknown() -> u16 {
-    libc::ENOSYS as u16
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an error number fits into 16 bits"
+)]
+pub(super) const fn errno(number: i32) -> u16 {
+    number as u16
 }
 
 fn tree(ranges: &[(u32, &Action)], denial: Denial, program: &mut Vec<sock_filter>) {
@@ -268,7 +286,7 @@ mod tests {
             {
                 deny
             }
-            None if call > last => libc::SECCOMP_RET_ERRNO | u32::from(unknown()),
+            None if call > last => libc::SECCOMP_RET_ERRNO | u32::from(errno(libc::ENOSYS)),
             _ => libc::SECCOMP_RET_ALLOW,
         }
     }

@@ -30,14 +30,15 @@ pub(crate) const DENIED: &[Calls] = &[
         SYS_settimeofday SYS_clock_settime SYS_clock_adjtime SYS_adjtimex SYS_sethostname SYS_setdomainname SYS_syslog
         SYS_vhangup SYS_nfsservctl SYS_lookup_dcookie
     ],
+    DENIED_HERE,
 ];
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) const DENIED_HERE: Calls = calls![
+const DENIED_HERE: Calls = calls![
     SYS_iopl SYS_ioperm SYS_modify_ldt SYS_uselib SYS_sysfs SYS_ustat SYS__sysctl SYS_kexec_file_load
 ];
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) const DENIED_HERE: Calls = calls![SYS_kexec_file_load];
+const DENIED_HERE: Calls = calls![SYS_kexec_file_load];
 
 /// Memory that no process maps is seen by no watcher: System V segments and queues stay behind, and a file in memory
 /// can be written without being mapped. `vmsplice` puts four kilobytes of a huge page into a pipe, which then keeps all

@@ -8,10 +8,9 @@ use std::io;
 
 use libc::sock_filter;
 
-use super::bpf::{Action, Check, Denial, assemble};
+use super::bpf::{Action, Check, Denial, assemble, errno};
 use super::calls::{
-    ABOUT_PROCESSES, Calls, DENIED, DENIED_ALONE, DENIED_HERE, QUEUES, TO_PROCESSES, UNREADABLE,
-    UNSEEN_MEMORY,
+    ABOUT_PROCESSES, Calls, DENIED, DENIED_ALONE, QUEUES, TO_PROCESSES, UNREADABLE, UNSEEN_MEMORY,
 };
 use super::renames::{self, Renames};
 use super::{modes, sockets};
@@ -44,15 +43,6 @@ const NEW_TIME: u32 = 0x80;
 )]
 const fn number(call: libc::c_long) -> u32 {
     call as u32
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "an error number fits into 16 bits"
-)]
-pub(super) const fn errno(number: i32) -> u16 {
-    number as u16
 }
 
 /// The filter of a tier, ready to be installed many times.
@@ -106,7 +96,6 @@ fn table(tier: Tier, network: Network) -> Vec<(u32, Action)> {
     for calls in DENIED {
         add(calls, &Action::Deny);
     }
-    add(DENIED_HERE, &Action::Deny);
     add(UNSEEN_MEMORY, &Action::Fail(errno(libc::ENOSYS)));
     add(UNREADABLE, &Action::Fail(errno(libc::ENOSYS)));
     if tier == Tier::Landlock {
@@ -114,16 +103,16 @@ fn table(tier: Tier, network: Network) -> Vec<(u32, Action)> {
         for calls in DENIED_ALONE {
             add(calls, &Action::Deny);
         }
-        add(ABOUT_PROCESSES, &Action::When(vec![is(0, 0)]));
+        add(ABOUT_PROCESSES, &Action::When(vec![Check::is(0, &[0])]));
     } else {
         // The number is a value, so nothing can be changed between this question and the call.
-        add(ABOUT_PROCESSES, &Action::When(vec![is_not(0, SUPERVISOR)]));
-        add(TO_PROCESSES, &Action::When(vec![is_not(0, SUPERVISOR)]));
+        add(ABOUT_PROCESSES, &Action::When(vec![Check::is_not(0, &[SUPERVISOR])]));
+        add(TO_PROCESSES, &Action::When(vec![Check::is_not(0, &[SUPERVISOR])]));
     }
     table.extend(groups_of_processes(tier).map(|(call, action)| (number(call), action)));
     table.push((number(libc::SYS_clone), Action::WhenAny(clone_flags())));
     // A process that is closed to others of its user is closed to the supervisor, too.
-    let open = vec![vec![is_not(0, libc::PR_SET_DUMPABLE as u32)], vec![is_not(1, 0)]];
+    let open = vec![vec![Check::is_not(0, &[libc::PR_SET_DUMPABLE])], vec![Check::is_not(1, &[0])]];
     table.push((number(libc::SYS_prctl), Action::WhenAny(open)));
     let more = sockets::actions(tier, network).into_iter().chain(modes::actions(tier));
     table.extend(more.map(|(call, action)| (number(call), action)));
@@ -142,24 +131,15 @@ fn conditions(tier: Tier) -> Vec<(libc::c_long, Vec<Check>)> {
         // descriptor. A larger pipe holds more of the kernel's memory than the supervisor counts for one.
         (
             libc::SYS_fcntl,
-            vec![Check::Not {
-                argument: 1,
-                mask: u32::MAX,
-                values: [libc::F_SETLEASE, libc::F_NOTIFY, F_SETSIG, libc::F_SETPIPE_SZ]
-                    .map(i32::cast_unsigned)
-                    .to_vec(),
-            }],
+            vec![Check::is_not(1, &[libc::F_SETLEASE, libc::F_NOTIFY, F_SETSIG, libc::F_SETPIPE_SZ])],
         ),
         // Only asking for it, and the ordinary one: the others weaken memory protection.
-        (
-            libc::SYS_personality,
-            vec![Check::OneOf { argument: 0, mask: u32::MAX, values: vec![0, u32::MAX] }],
-        ),
+        (libc::SYS_personality, vec![Check::is(0, &[0, -1])]),
     ];
     if tier == Tier::Landlock {
         // Everybody: without a namespace that is all processes of the user's. Landlock holds the signal back, and
         // still tells whether anybody would have got it.
-        conditions.push((libc::SYS_kill, vec![is_not(0, u32::MAX)]));
+        conditions.push((libc::SYS_kill, vec![Check::is_not(0, &[-1])]));
     }
     conditions
 }
@@ -171,9 +151,9 @@ fn groups_of_processes(tier: Tier) -> impl Iterator<Item = (libc::c_long, Action
     let kinds = [(libc::SYS_setpriority, [0, 1]), (libc::SYS_ioprio_set, [1, 2])];
     kinds.into_iter().map(move |(call, [process, group])| {
         let allowed = if tier == Tier::Landlock {
-            vec![vec![is(0, process), is(1, 0)]]
+            vec![vec![Check::is(0, &[process]), Check::is(1, &[0])]]
         } else {
-            [process, group].map(|kind| vec![is(0, kind), is_not(1, SUPERVISOR)]).to_vec()
+            [process, group].map(|kind| vec![Check::is(0, &[kind]), Check::is_not(1, &[SUPERVISOR])]).to_vec()
         };
         (call, Action::WhenAny(allowed))
     })
@@ -190,23 +170,13 @@ fn clone_flags() -> Vec<Vec<Check>> {
 }
 
 /// The supervisor's number in the namespace of a call.
-const SUPERVISOR: u32 = 1;
+const SUPERVISOR: i32 = 1;
 
 /// `CLONE_FILES`: in `clone` descriptors are shared, in `unshare` they are not any more.
 const OWN_FILES: u32 = libc::CLONE_FILES as u32;
 
 /// The bindings lack it. The same number on every architecture that is supported.
 const F_SETSIG: i32 = 10;
-
-/// This argument is this number.
-fn is(argument: u32, value: u32) -> Check {
-    Check::OneOf { argument, mask: u32::MAX, values: vec![value] }
-}
-
-/// This argument is any other number.
-fn is_not(argument: u32, value: u32) -> Check {
-    Check::Not { argument, mask: u32::MAX, values: vec![value] }
-}
 
 /// The flags of a file as the older and the newer call set them, by both sizes of their argument.
 const SET_FLAGS: [u32; 3] = [0x4008_6602, 0x4004_6602, 0x401c_5820];
@@ -310,7 +280,7 @@ fn name(call: libc::c_long) -> &'static str {
     DENIED
         .iter()
         .chain(DENIED_ALONE)
-        .chain([&DENIED_HERE, &ABOUT_PROCESSES, &TO_PROCESSES])
+        .chain([&ABOUT_PROCESSES, &TO_PROCESSES])
         .flat_map(|calls| calls.iter())
         .find(|(number, _)| *number == call)
         .map_or("unknown", |(_, name)| name.trim_start_matches("SYS_"))

@@ -5,7 +5,7 @@
 //! without a race. It cannot see what the file is, so the bit is refused for folders as well, where it only decides about the
 //! group of new files. Folders made inside such a folder still inherit it from the kernel.
 
-use super::bpf::{Action, Check};
+use super::bpf::{Action, Check, errno};
 use crate::kernel::Notice;
 use crate::tier::Tier;
 
@@ -48,7 +48,7 @@ pub(crate) fn actions(tier: Tier) -> Vec<(libc::c_long, Action)> {
         actions.push((*call, Action::WhenAny(vec![makes_none, plain(*mode)])));
     }
     // Its mode lies in memory, where a filter cannot look. Programs that meet an old kernel use `openat`.
-    actions.push((libc::SYS_openat2, Action::Fail(super::filter::errno(libc::ENOSYS))));
+    actions.push((libc::SYS_openat2, Action::Fail(errno(libc::ENOSYS))));
     actions
 }
 

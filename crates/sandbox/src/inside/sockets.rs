@@ -12,18 +12,18 @@ use crate::tier::Tier;
 const KIND: u32 = 0xf;
 
 /// `TCP_ULP`: another protocol on top of a connection, each a part of the kernel of its own.
-const UPPER_PROTOCOL: u32 = 31;
+const UPPER_PROTOCOL: i32 = 31;
 
 /// The calls about sockets that do not simply pass.
 pub(crate) fn actions(tier: Tier, network: Network) -> Vec<(libc::c_long, Action)> {
-    let local = one_of(0, &[libc::AF_UNIX]);
+    let local = Check::is(0, &[libc::AF_UNIX]);
     // A pair of datagram sockets can be pointed at any other address; a pair of streams stays a pair.
     let streams =
         Check::Not { argument: 1, mask: KIND, values: vec![libc::SOCK_DGRAM as u32, libc::SOCK_RAW as u32] };
     if tier == Tier::Landlock {
         // Without a mount view and a network namespace every local socket of the user's could be reached.
         return vec![
-            (libc::SYS_socket, Action::When(vec![one_of(0, &[])])),
+            (libc::SYS_socket, Action::When(vec![Check::is(0, &[])])),
             (libc::SYS_socketpair, Action::When(vec![local, streams])),
             (libc::SYS_setsockopt, Action::WhenAny(options(network))),
         ];
@@ -36,10 +36,10 @@ pub(crate) fn actions(tier: Tier, network: Network) -> Vec<(libc::c_long, Action
         Network::None => actions.push((libc::SYS_socket, Action::When(vec![local]))),
         Network::Gateway => {
             let tcp = vec![
-                one_of(0, &[libc::AF_INET, libc::AF_INET6]),
+                Check::is(0, &[libc::AF_INET, libc::AF_INET6]),
                 Check::OneOf { argument: 1, mask: KIND, values: vec![libc::SOCK_STREAM as u32] },
                 // Not the others that are streams, too: Landlock looks at TCP only.
-                one_of(2, &[0, libc::IPPROTO_TCP]),
+                Check::is(2, &[0, libc::IPPROTO_TCP]),
             ];
             actions.push((libc::SYS_socket, Action::WhenAny(vec![vec![local], tcp])));
             // With this flag a socket connects while it sends, and Landlock is not asked.
@@ -58,29 +58,16 @@ pub(crate) fn actions(tier: Tier, network: Network) -> Vec<(libc::c_long, Action
 /// The options of a socket that may be set, by level and number: all but a size of its queues, since the supervisor counts
 /// on the usual one, and but for another protocol over TCP.
 fn options(network: Network) -> Vec<Vec<Check>> {
-    let not = |argument: u32, values: &[i32]| Check::Not {
-        argument,
-        mask: u32::MAX,
-        values: values.iter().map(|value| value.cast_unsigned()).collect(),
-    };
     let sizes = [libc::SO_SNDBUF, libc::SO_RCVBUF, libc::SO_SNDBUFFORCE, libc::SO_RCVBUFFORCE];
-    let mut options = vec![vec![one_of(1, &[libc::SOL_SOCKET]), not(2, &sizes)]];
+    let mut options = vec![vec![Check::is(1, &[libc::SOL_SOCKET]), Check::is_not(2, &sizes)]];
     match network {
-        Network::None => options.push(vec![not(1, &[libc::SOL_SOCKET])]),
+        Network::None => options.push(vec![Check::is_not(1, &[libc::SOL_SOCKET])]),
         Network::Gateway => options.extend([
-            vec![not(1, &[libc::SOL_SOCKET, libc::SOL_TCP])],
-            vec![one_of(1, &[libc::SOL_TCP]), not(2, &[UPPER_PROTOCOL.cast_signed()])],
+            vec![Check::is_not(1, &[libc::SOL_SOCKET, libc::SOL_TCP])],
+            vec![Check::is(1, &[libc::SOL_TCP]), Check::is_not(2, &[UPPER_PROTOCOL])],
         ]),
     }
     options
-}
-
-fn one_of(argument: u32, values: &[i32]) -> Check {
-    Check::OneOf {
-        argument,
-        mask: u32::MAX,
-        values: values.iter().map(|value| value.cast_unsigned()).collect(),
-    }
 }
 
 /// Lets a process listen on a local socket, as many do to talk to their own children, and on no other.
