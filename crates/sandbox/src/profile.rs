@@ -206,9 +206,18 @@ impl Profile {
     /// Whether the process starts in the project, at a place that is not shown for another reason.
     pub(crate) fn starts_in_project(&self) -> bool {
         let start = &self.working_directory;
-        let shown = || self.readable.iter().chain(&self.writable).chain(self.data_paths());
         self.project.as_ref().is_some_and(|project| start.starts_with(&project.folder))
-            && !shown().any(|place| start.starts_with(place))
+            && !self.shown().any(|place| start.starts_with(place))
+    }
+
+    /// The folders and files that are shown where they lie, but for the project and programs.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &PathBuf> {
+        self.readable.iter().chain(&self.writable).chain(self.data_paths())
+    }
+
+    /// Where everything lies that is shown, but for the project.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = &PathBuf> {
+        self.shown().chain(&self.programs).chain(self.stand_ins.iter().map(|stand_in| &stand_in.by))
     }
 
     /// Where its data folders are.

@@ -16,7 +16,7 @@ use super::failure::During;
 use super::identity::Identity;
 use super::launcher::{HELPER, IN_GROUP, INSIDE};
 use super::root::convenient_links;
-use super::sources::{SystemFolder, system_folders};
+use super::sources::system_folders;
 use super::view::{DEVICES, HOME, Rights, SCRATCH, SHARED_MEMORY, View};
 use crate::kernel::{Streams, replace_keeping};
 use crate::report::Meter;
@@ -99,12 +99,10 @@ impl<'a> Bubblewrap<'a> {
         ]);
         let [user, group] = [self.identity.inside.user, self.identity.inside.group].map(|id| id.to_string());
         self.say(&["--uid", &user, "--gid", &group]);
-        for (folder, kind) in system_folders()? {
-            match kind {
-                SystemFolder::Link(target) => {
-                    self.add(&["--symlink".as_ref(), target.as_os_str(), folder.as_ref()]);
-                }
-                SystemFolder::Itself => self.say(&["--ro-bind", folder, folder]),
+        for (folder, target) in system_folders()? {
+            match target {
+                Some(target) => self.add(&["--symlink".as_ref(), target.as_os_str(), folder.as_ref()]),
+                None => self.say(&["--ro-bind", folder, folder]),
             }
         }
         self.say(&["--proc", "/proc", "--dir", "/dev"]);

@@ -34,16 +34,14 @@ impl Sources {
     /// Opens all of them but those of a layered project. `owners` shows root's files as the call's, where the file system
     /// can do that.
     pub(crate) fn open(view: &View, owners: Option<&Owners>) -> Result<Self, Failure> {
-        Self::with(
-            view.opened().filter(|place| !view.is_layered(&place.path)).map(|place| open(place, owners)),
-        )
+        let places = view.opened().filter(|place| !view.is_layered(&place.path));
+        Self::with(places.map(|place| open(place, owners)))
     }
 
     /// Opens those that lie in the layered project and are mounted above it.
     pub(crate) fn open_layered(view: &View, owners: Option<&Owners>) -> Result<Self, Failure> {
-        Self::with(
-            view.opened().filter(|place| view.is_layered(&place.path)).map(|place| open(place, owners)),
-        )
+        let places = view.opened().filter(|place| view.is_layered(&place.path));
+        Self::with(places.map(|place| open(place, owners)))
     }
 
     /// Takes those apart that lie in the layered project.
@@ -86,16 +84,8 @@ impl Sources {
     }
 }
 
-/// What a folder of the system is here.
-pub(super) enum SystemFolder {
-    /// A folder.
-    Itself,
-    /// A link, such as that of `/bin` into `/usr` on many systems, and where it leads.
-    Link(PathBuf),
-}
-
-/// The folders of the system that are there.
-pub(super) fn system_folders() -> Result<Vec<(&'static str, SystemFolder)>, Failure> {
+/// The folders of the system that are there, and where one leads that is a link, such as `/bin` into `/usr` on many systems.
+pub(super) fn system_folders() -> Result<Vec<(&'static str, Option<PathBuf>)>, Failure> {
     let mut folders = Vec::new();
     for folder in SYSTEM.iter().copied().chain([SETTINGS]) {
         let Ok(stat) = statat(CWD, folder, AtFlags::SYMLINK_NOFOLLOW) else { continue };
@@ -103,9 +93,9 @@ pub(super) fn system_folders() -> Result<Vec<(&'static str, SystemFolder)>, Fail
             FileType::Symlink => {
                 let target = readlinkat(CWD, folder, Vec::new()).during(|| format!("reading {folder}"))?;
                 let target = PathBuf::from(OsStr::from_bytes(target.to_bytes()));
-                folders.push((folder, SystemFolder::Link(target)));
+                folders.push((folder, Some(target)));
             }
-            FileType::Directory => folders.push((folder, SystemFolder::Itself)),
+            FileType::Directory => folders.push((folder, None)),
             _ => {}
         }
     }
@@ -125,18 +115,11 @@ impl System {
     /// Opens all of it.
     pub(super) fn open() -> Result<Self, Failure> {
         let (mut places, mut links) = (Vec::new(), Vec::new());
-        for (folder, kind) in system_folders()? {
-            match kind {
-                SystemFolder::Link(target) => links.push((folder, target)),
-                SystemFolder::Itself => {
-                    let system = Place {
-                        path: folder.into(),
-                        rights: Rights::Read,
-                        required: false,
-                        owned: false,
-                        stand_in: None,
-                    };
-                    places.extend(open(&system, None)?);
+        for (folder, target) in system_folders()? {
+            match target {
+                Some(target) => links.push((folder, target)),
+                None => {
+                    places.extend(open(&Place::new(Path::new(folder), Rights::Read, false), None)?);
                 }
             }
         }

@@ -50,6 +50,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// Something that is shown where it lies, and belongs to whom it belongs.
+    pub(crate) fn new(path: &Path, rights: Rights, required: bool) -> Self {
+        Self { path: path.to_owned(), rights, required, owned: false, stand_in: None }
+    }
+
     /// Where what is shown lies.
     pub(crate) fn source(&self) -> &Path {
         self.stand_in.as_deref().unwrap_or(&self.path)
@@ -76,13 +81,7 @@ impl View {
     pub(crate) fn new(profile: &Profile, tier: Tier) -> Self {
         let (mut places, mut layered, mut masks, mut notes) = (Vec::new(), None, Vec::new(), Vec::new());
         let mut add = |paths: &[PathBuf], rights: Rights, required: bool| {
-            places.extend(paths.iter().map(|path| Place {
-                path: path.clone(),
-                rights,
-                required,
-                owned: false,
-                stand_in: None,
-            }));
+            places.extend(paths.iter().map(|path| Place::new(path, rights, required)));
         };
         add(&profile.programs, Rights::Read, false);
         match &profile.project {
@@ -110,19 +109,12 @@ impl View {
         add(&profile.readable, Rights::Read, true);
         add(&profile.writable, Rights::Write, true);
         places.extend(profile.stand_ins.iter().map(|stand_in| Place {
-            path: stand_in.at.clone(),
-            rights: Rights::Read,
-            required: true,
-            owned: false,
             stand_in: Some(stand_in.by.clone()),
+            ..Place::new(&stand_in.at, Rights::Read, true)
         }));
-        places.extend(profile.data_paths().map(|path| Place {
-            path: path.clone(),
-            rights: Rights::Write,
-            required: true,
-            owned: true,
-            stand_in: None,
-        }));
+        places.extend(
+            profile.data_paths().map(|path| Place { owned: true, ..Place::new(path, Rights::Write, true) }),
+        );
         // An inner place is mounted over the outer one, so the outer one comes first. The sort is stable: of equal
         // paths the one named later is mounted last and counts.
         places.sort_by_key(|place| place.path.components().count());
@@ -220,12 +212,7 @@ fn with_pins(mut places: Vec<Place>, layered: Option<&Path>) -> Vec<Place> {
             let Some(outer) = nearest(folder) else { break };
             let known = outer.path == folder || pins.iter().any(|pin| pin.path == folder);
             if outer.rights == Rights::Write && !known {
-                pins.push(Place {
-                    path: folder.to_owned(),
-                    required: false,
-                    stand_in: None,
-                    ..outer.clone()
-                });
+                pins.push(Place { owned: outer.owned, ..Place::new(folder, outer.rights, false) });
             }
         }
     }

@@ -27,10 +27,7 @@ struct Landmark {
 
 impl Landmarks {
     pub(crate) fn of(profile: &Profile) -> Self {
-        let mut marks = Vec::new();
-        let plain = profile.readable.iter().chain(&profile.writable).chain(profile.data_paths());
-        let stand_ins = profile.stand_ins.iter().map(|stand_in| &stand_in.by);
-        marks.extend(plain.chain(&profile.programs).chain(stand_ins).map(|path| mark(path)));
+        let mut marks: Vec<_> = profile.sources().map(|path| mark(path)).collect();
         // A layered one is mounted anew in each call.
         if let Some(project) = profile.project.as_ref().filter(|_| profile.layered_project().is_none()) {
             let shown = [&project.folder].into_iter().chain(&project.writable).chain(&project.masked);

@@ -82,9 +82,7 @@ fn check_layer(
             return refuse(at, &format!("the layer {} lies inside it or around it", own.display()));
         }
         // Whatever shows the layer itself would let the call write past the overlay, which the kernel leaves undefined.
-        let shown = profile.readable.iter().chain(&profile.writable).chain(profile.data_paths());
-        let mut shown = shown.chain(&profile.programs).chain(profile.stand_ins.iter().map(|it| &it.by));
-        if let Some(place) = shown.find(|place| own.starts_with(place)) {
+        if let Some(place) = profile.sources().find(|place| own.starts_with(place)) {
             return refuse(
                 at,
                 &format!("the layer {} lies in {}, which the call sees", own.display(), place.display()),

@@ -15,7 +15,7 @@ use crate::command::{Command, LayerMount};
 use crate::error::{Attempt, Error};
 use crate::inside::Ahead;
 use crate::lock::lock;
-use crate::profile::{Network, Profile, ProjectAccess, StandIn};
+use crate::profile::{Network, Profile, ProjectAccess};
 use crate::queue::Queue;
 use crate::report::{Meter, Report};
 use crate::tier::Tier;
@@ -372,11 +372,8 @@ fn check_paths(profile: &Profile, command: &Command) -> Result<(), Error> {
         path.is_absolute() && !path.components().any(|component| matches!(component, Component::ParentDir))
     };
     profile
-        .readable
-        .iter()
-        .chain(profile.stand_ins.iter().flat_map(|StandIn { at, by }| [at, by]))
-        .chain(&profile.writable)
-        .chain(profile.data_paths())
+        .sources()
+        .chain(profile.stand_ins.iter().map(|stand_in| &stand_in.at))
         .chain(&profile.bounded)
         .chain(&profile.programs)
         .chain([&profile.working_directory, &command.program])
