@@ -48,7 +48,7 @@ pub enum Stream {
 
 /// The way to the process that watches over a call, and what is known of it.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct CallLine {
     pub(crate) socket: OwnedFd,
     /// The control group that it is in, unless the kernel did not let it.
     pub(crate) group: Option<Group>,
@@ -58,8 +58,7 @@ pub(crate) struct Line {
 
 /// A call that has been handed over.
 pub(crate) struct Call<'a> {
-    socket: OwnedFd,
-    group: Option<Group>,
+    line: CallLine,
     stdin: Option<(PipeWriter, &'a [u8])>,
     stdout: Option<PipeReader>,
     stderr: Option<PipeReader>,
@@ -72,21 +71,18 @@ pub(crate) struct Call<'a> {
     unanswered: Option<TcpListener>,
     profile: &'a Profile,
     command: &'a Command,
-    tier: Tier,
-    notes: Vec<String>,
 }
 
 impl<'a> Call<'a> {
     /// Hands the command over.
     pub(crate) fn start(
-        line: Line,
+        line: CallLine,
         profile: &'a Profile,
         command: &'a Command,
         attendance: &mut Attendance<'_>,
         tried: &LayersTried,
     ) -> Result<Self, Error> {
         let began = Instant::now();
-        let Line { socket, group, notes, tier } = line;
         let still = stood_still(attendance.clock);
         let (stdout, out) = io::pipe()?;
         let (stderr, err) = io::pipe()?;
@@ -108,10 +104,10 @@ impl<'a> Call<'a> {
         for stream in [&stdout, &stderr] {
             rustix::io::ioctl_fionbio(stream, true).map_err(io::Error::from)?;
         }
-        let told = deliver(socket.as_fd(), &encode(&start), &[input.as_fd(), out.as_fd(), err.as_fd()]);
+        let told = deliver(line.socket.as_fd(), &encode(&start), &[input.as_fd(), out.as_fd(), err.as_fd()]);
         // Only then: it would be a way there and back before the program starts, and who knocks meanwhile waits. Where the
         // other side is gone already, it has left word here why.
-        let Supervised { supervisor, gateway } = Supervised::take(&socket, tier, profile, command)?;
+        let Supervised { supervisor, gateway } = Supervised::take(&line, profile, command)?;
         // It says so once the overlay is mounted.
         tried.note(command);
         let (gateway_socket, unanswered) = gateway.unzip();
@@ -120,8 +116,7 @@ impl<'a> Call<'a> {
         }
         told?;
         Ok(Self {
-            socket,
-            group,
+            line,
             stdin,
             stdout: Some(stdout),
             stderr: Some(stderr),
@@ -132,14 +127,12 @@ impl<'a> Call<'a> {
             unanswered,
             profile,
             command,
-            tier,
-            notes,
         })
     }
 
     /// Whether a control group was made for it.
     pub(crate) fn has_group(&self) -> bool {
-        self.group.is_some()
+        self.line.group.is_some()
     }
 
     /// Reads until the call is over.
@@ -147,44 +140,48 @@ impl<'a> Call<'a> {
         let (cancel, clock) = (attendance.cancel, attendance.clock);
         let limits = &self.profile.limits;
         let (mut stdout, mut stderr) = (Keeper::new(limits.output), Keeper::new(limits.output));
-        // Once it was told to end, the clock on the wall counts.
-        let mut last_words = None;
-        let (mut stopped, mut reply, mut written) = (None, None, 0_u64);
+        let mut stopped: Option<(Stop, Instant)> = None;
+        let (mut reply, mut written) = (None, 0_u64);
         let mut buffer = vec![0; MAX_CHUNK];
         while reply.is_none() || self.stdout.is_some() || self.stderr.is_some() {
-            let left = match last_words {
-                Some(end) => Instant::saturating_duration_since(&end, Instant::now()),
+            let left = match stopped {
+                // Once it was told to end, the clock on the wall counts.
+                Some((_, end)) => Instant::saturating_duration_since(&end, Instant::now()),
                 None => self.left(clock),
             };
             if left.is_zero() {
-                if let Some(why) = stopped {
+                if let Some((why, _)) = stopped {
                     // Its streams end with its processes; what was not read by now is lost.
                     self.kill();
                     (self.stdout, self.stderr) = (None, None);
-                    reply = Some(Some(unanswered(why)));
+                    let fault = "the supervisor did not answer, and was killed with the call".to_owned();
+                    let ended = wire::Ended::stopped(why, Meter::Watcher);
+                    reply = Some(Some(as_message(wire::Ended { fault: Some(fault), ..ended })));
                     continue;
                 }
-                self.stop(Stop::Time, &mut stopped, &mut last_words);
+                self.stop(Stop::Time, &mut stopped);
                 continue;
             }
-            let ready = self.wait(left, cancel.filter(|_| stopped.is_none()), reply.is_none())?;
-            if ready.cancelled {
-                self.stop(Stop::Cancelled, &mut stopped, &mut last_words);
+            let cancel = cancel.filter(|_| stopped.is_none());
+            let [input, output, error, answered, cancelled, memory, knocked] =
+                self.wait(left, cancel, reply.is_none())?;
+            if cancelled {
+                self.stop(Stop::Cancelled, &mut stopped);
             }
-            if ready.memory && self.is_out_of_memory() {
-                self.stop(Stop::Memory, &mut stopped, &mut last_words);
+            if memory && self.line.group.as_ref().is_some_and(Group::is_out_of_memory) {
+                self.stop(Stop::Memory, &mut stopped);
             }
-            if ready.knocked
+            if knocked
                 && let (Some(listener), Some(porter)) = (self.unanswered.take(), &mut attendance.porter)
             {
                 porter(listener);
             }
-            if ready.stdin {
+            if input {
                 self.feed();
             }
             for (stream, ready, pipe, keeper) in [
-                (Stream::Output, ready.stdout, &mut self.stdout, &mut stdout),
-                (Stream::Error, ready.stderr, &mut self.stderr, &mut stderr),
+                (Stream::Output, output, &mut self.stdout, &mut stdout),
+                (Stream::Error, error, &mut self.stderr, &mut stderr),
             ] {
                 if ready {
                     written += drain(pipe, &mut buffer, |bytes| {
@@ -197,10 +194,10 @@ impl<'a> Call<'a> {
                 }
             }
             if written > limits.chatter && stopped.is_none() {
-                self.stop(Stop::Chatter, &mut stopped, &mut last_words);
+                self.stop(Stop::Chatter, &mut stopped);
             }
-            if ready.reply && reply.is_none() {
-                reply = Some(receive(self.socket.as_fd())?);
+            if answered && reply.is_none() {
+                reply = Some(receive(self.line.socket.as_fd())?);
             }
         }
         if let Some(sieve) = &mut attendance.sieve {
@@ -210,7 +207,7 @@ impl<'a> Call<'a> {
         }
         // Nobody of the call is alive who could knock.
         (self.gateway_socket, self.unanswered) = (None, None);
-        self.report(reply.flatten(), stopped, stdout, stderr, clock)
+        self.report(reply.flatten(), stopped.map(|(why, _)| why), stdout, stderr, clock)
     }
 
     /// How much of its time is left. While the clock stands still that stays the same, so whoever waits for no longer than
@@ -221,37 +218,33 @@ impl<'a> Call<'a> {
         if clock.is_some_and(Clock::is_paused) { left.max(LOOK) } else { left }
     }
 
-    fn stop(&self, why: Stop, stopped: &mut Option<Stop>, last_words: &mut Option<Instant>) {
+    /// Tells the call to end, once, and notes why and until when it has time for that.
+    fn stop(&self, why: Stop, stopped: &mut Option<(Stop, Instant)>) {
         if stopped.is_none() {
-            *stopped = Some(why);
-            *last_words = Some(Instant::now() + END_TIMEOUT);
+            *stopped = Some((why, Instant::now() + END_TIMEOUT));
             // If it is over already, nobody is there to read this.
-            let _ = deliver(self.socket.as_fd(), TO_STOP, &[]);
+            let _ = deliver(self.line.socket.as_fd(), TO_STOP, &[]);
         }
-    }
-
-    /// Whether the kernel ended a process for the memory of the call's group.
-    fn is_out_of_memory(&self) -> bool {
-        self.group.as_ref().is_some_and(Group::is_out_of_memory)
     }
 
     /// Ends every process of the call, where the supervisor does not.
     fn kill(&mut self) {
-        if let Some(group) = &self.group {
+        if let Some(group) = &self.line.group {
             group.kill();
         }
         self.supervisor.kill();
     }
 
-    fn wait(&self, left: Duration, cancel: Option<&Cancel>, reply: bool) -> io::Result<Ready> {
-        // In the order of the fields of what is given back; those that are not waited for are left out.
+    /// Waits until something happens. Gives what can be read or written without waiting, in the order of the list below.
+    fn wait(&self, left: Duration, cancel: Option<&Cancel>, reply: bool) -> io::Result<[bool; 7]> {
+        // Those that are not waited for are left out.
         let wanted = [
             (self.stdin.as_ref().map(|(pipe, _)| pipe.as_fd()), PollFlags::OUT),
             (self.stdout.as_ref().map(AsFd::as_fd), PollFlags::IN),
             (self.stderr.as_ref().map(AsFd::as_fd), PollFlags::IN),
-            (reply.then(|| self.socket.as_fd()), PollFlags::IN),
+            (reply.then(|| self.line.socket.as_fd()), PollFlags::IN),
             (cancel.map(AsFd::as_fd), PollFlags::IN),
-            (self.group.as_ref().filter(|_| reply).map(Group::events), PollFlags::PRI),
+            (self.line.group.as_ref().filter(|_| reply).map(Group::events), PollFlags::PRI),
             (self.unanswered.as_ref().filter(|_| reply).map(AsFd::as_fd), PollFlags::IN),
         ];
         let mut polled = Vec::with_capacity(wanted.len());
@@ -266,9 +259,7 @@ impl<'a> Call<'a> {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
-        let [stdin, stdout, stderr, reply, cancelled, memory, knocked] =
-            places.map(|at| at.is_some_and(|at| !polled[at].revents().is_empty()));
-        Ok(Ready { stdin, stdout, stderr, reply, cancelled, memory, knocked })
+        Ok(places.map(|at| at.is_some_and(|at| !polled[at].revents().is_empty())))
     }
 
     /// Writes what the program can take of its input, and closes the pipe at the end or when nobody reads.
@@ -293,14 +284,15 @@ impl<'a> Call<'a> {
         stderr: Keeper,
         clock: Option<&Clock>,
     ) -> Result<Report, Error> {
-        let tally = self.group.as_ref().map_or_else(Tally::default, Group::tally);
+        let tally = self.line.group.as_ref().map_or_else(Tally::default, Group::tally);
         let message = match message {
             Some(message) => message,
             // The kernel took the process that watched over the call, and there is nobody else to say how it ended.
             None if tally.ended_for_memory > 0 => {
                 self.kill();
-                let used = self.group.as_ref().map_or_else(Used::default, Group::used);
-                Message { bytes: encode(&Reply::Ended(out_of_memory(used))), descriptors: Vec::new() }
+                let Used { cpu, memory } = self.line.group.as_ref().map_or_else(Used::default, Group::used);
+                let ended = wire::Ended::stopped(Stop::Memory, Meter::ControlGroup);
+                as_message(wire::Ended { cpu, memory, ..ended })
             }
             None => {
                 self.kill();
@@ -321,7 +313,7 @@ impl<'a> Call<'a> {
         let paused = stood_still(clock).saturating_sub(self.still).min(time);
         let outputs = match message.descriptors.into_iter().next() {
             Some(folder) => {
-                let line = rustix::io::fcntl_dupfd_cloexec(&self.socket, 3).map_err(io::Error::from)?;
+                let line = rustix::io::fcntl_dupfd_cloexec(&self.line.socket, 3).map_err(io::Error::from)?;
                 Outputs::list(folder, line, |path| self.is_ours(path))?
             }
             None => Outputs::default(),
@@ -335,7 +327,7 @@ impl<'a> Call<'a> {
             (Ended::Stopped(Stop::Cancelled), Some(why)) => Ended::Stopped(why),
             (how, _) => how,
         };
-        let mut notes = self.notes;
+        let CallLine { mut notes, tier, .. } = self.line;
         if tally.refused_processes > 0 {
             notes.push(format!(
                 "{} processes and threads is the limit; {} more were refused",
@@ -356,7 +348,7 @@ impl<'a> Call<'a> {
             usage: Usage { time, paused, cpu, memory },
             outputs,
             denied,
-            containment: Containment { tier: self.tier, meter, notes, masked },
+            containment: Containment { tier, meter, notes, masked },
             overrun,
             fault,
             left,
@@ -370,11 +362,11 @@ impl<'a> Call<'a> {
         }
         let path = Path::new(SCRATCH).join(path);
         let project = self.profile.project.as_ref().map(|project| &project.folder);
-        let shown =
-            self.profile.readable.iter().chain(&self.profile.writable).chain(self.profile.data_paths());
         let stand_ins = self.profile.stand_ins.iter().map(|stand_in| &stand_in.at);
-        self.tier != Tier::Landlock
-            && shown
+        self.line.tier != Tier::Landlock
+            && self
+                .profile
+                .shown()
                 .chain(&self.profile.programs)
                 .chain(project)
                 .chain(stand_ins)
@@ -382,32 +374,8 @@ impl<'a> Call<'a> {
     }
 }
 
-/// How a call ended whose every process the kernel took, as far as its group tells.
-fn out_of_memory(used: Used) -> wire::Ended {
-    wire::Ended {
-        how: Ended::Stopped(Stop::Memory),
-        cpu: used.cpu,
-        memory: used.memory,
-        meter: Meter::ControlGroup,
-        denied: Vec::new(),
-        overrun: None,
-        fault: None,
-        left: 0,
-    }
-}
-
-/// How a call ended whose supervisor did not answer, so that both were killed.
-fn unanswered(why: Stop) -> Message {
-    let ended = wire::Ended {
-        how: Ended::Stopped(why),
-        cpu: Duration::ZERO,
-        memory: 0,
-        meter: Meter::Watcher,
-        denied: Vec::new(),
-        overrun: None,
-        fault: Some("the supervisor did not answer, and was killed with the call".to_owned()),
-        left: 0,
-    };
+/// The answer of a supervisor that can give none, since it was killed with the call.
+fn as_message(ended: wire::Ended) -> Message {
     Message { bytes: encode(&Reply::Ended(ended)), descriptors: Vec::new() }
 }
 
@@ -424,18 +392,6 @@ fn hand_on(bytes: &[u8], stream: Stream, keeper: &mut Keeper, sink: &mut Option<
     if let Some(sink) = sink {
         sink(stream, bytes);
     }
-}
-
-/// What can be read or written without waiting.
-#[expect(clippy::struct_excessive_bools, reason = "one for each descriptor that is waited for")]
-struct Ready {
-    stdin: bool,
-    stdout: bool,
-    stderr: bool,
-    reply: bool,
-    cancelled: bool,
-    memory: bool,
-    knocked: bool,
 }
 
 /// Reads what is there; closes the pipe at its end.

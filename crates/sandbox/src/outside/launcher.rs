@@ -7,6 +7,7 @@ use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::call::CallLine;
 use super::control_group::{Group, Groups};
 use super::landmarks::Landmarks;
 use super::sandbox::{Helper, Setup};
@@ -36,10 +37,6 @@ pub(crate) struct Launcher {
 /// What a room was built of.
 pub(crate) type Key = (Tier, Profile, Landmarks);
 
-fn key(tier: Tier, profile: &Profile) -> Key {
-    (tier, profile.clone(), Landmarks::of(profile))
-}
-
 #[derive(Debug)]
 struct Room {
     /// Held by each call that runs in it, too.
@@ -66,13 +63,10 @@ struct Prepared {
     group: Option<Group>,
 }
 
-/// The connection to the process that watches over one call.
+/// A call's line, and the room that it comes from.
 #[derive(Debug)]
-pub(crate) struct Line {
-    pub(crate) socket: OwnedFd,
-    /// The control group that it is in.
-    pub(crate) group: Option<Group>,
-    pub(crate) notes: Vec<String>,
+pub(crate) struct RoomLine {
+    pub(crate) call: CallLine,
     pub(crate) key: Key,
     /// To be held until the call is over.
     pub(crate) lease: Lease,
@@ -126,9 +120,9 @@ impl Launcher {
         profile: &Profile,
         setup: &Setup,
         groups: &Groups,
-    ) -> Result<Line, NoRoom> {
+    ) -> Result<RoomLine, NoRoom> {
         self.clock += 1;
-        let key = key(tier, profile);
+        let key = (tier, profile.clone(), Landmarks::of(profile));
         if !self.rooms.get(&key).is_some_and(|rooms| rooms.iter().any(Room::is_free)) {
             let room = self.open(tier, profile, setup, groups)?;
             self.rooms.entry(key.clone()).or_default().push(room);
@@ -147,8 +141,8 @@ impl Launcher {
         match prepared {
             Ok(Prepared { socket, group }) => {
                 let is_in_row = room.ended.is_some_and(|ended| ended.elapsed() < ROW);
-                let notes = room.notes.clone();
-                Ok(Line { socket, group, notes, key, lease, is_in_row })
+                let call = CallLine { socket, group, notes: room.notes.clone(), tier };
+                Ok(RoomLine { call, key, lease, is_in_row })
             }
             Err(error) => {
                 self.remove(&key, &lease);

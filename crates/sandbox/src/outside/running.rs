@@ -4,7 +4,7 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::net::TcpListener;
 use std::os::fd::{AsFd, OwnedFd};
 
-use super::call::{END_TIMEOUT, refused};
+use super::call::{CallLine, END_TIMEOUT, refused};
 use super::control_group::Group;
 use super::launcher::Lease;
 use super::supervised::{GatewaySocket, Supervised, Supervisor, wait_for};
@@ -12,7 +12,6 @@ use crate::command::Command;
 use crate::error::Error;
 use crate::profile::Profile;
 use crate::report::{Denied, Ended, Stop};
-use crate::tier::Tier;
 use crate::wire::{self, Reply, Start, TO_STOP, decode, deliver, encode, receive};
 
 /// A contained process with its streams in the caller's hands. All limits of its profile hold but the one on time: how long
@@ -32,17 +31,9 @@ pub struct Running {
     pub gateway: Option<TcpListener>,
     gateway_socket: Option<GatewaySocket>,
     supervisor: Supervisor,
-    held: Held,
-}
-
-/// What a process has for as long as it runs.
-#[derive(Debug, Default)]
-pub(crate) struct Held {
-    /// Its control group.
-    pub(crate) group: Option<Group>,
-    /// Its room.
+    group: Option<Group>,
     #[expect(dead_code, reason = "it does its work by being held")]
-    pub(crate) lease: Option<Lease>,
+    lease: Lease,
 }
 
 /// How a process that ran for a while ended. Nothing of it is alive any more.
@@ -57,13 +48,13 @@ pub struct Finished {
 impl Running {
     /// Hands a command over to the process that will watch over it. Its own input is not used.
     pub(crate) fn start(
-        socket: OwnedFd,
-        held: Held,
-        tier: Tier,
+        line: CallLine,
+        lease: Lease,
         profile: &Profile,
         command: &Command,
     ) -> Result<Self, Error> {
-        let Supervised { supervisor, gateway } = Supervised::take(&socket, tier, profile, command)?;
+        let Supervised { supervisor, gateway } = Supervised::take(&line, profile, command)?;
+        let CallLine { socket, group, .. } = line;
         let (gateway_socket, gateway) = gateway.unzip();
         let (input, stdin) = io::pipe()?;
         let (stdout, out) = io::pipe()?;
@@ -84,7 +75,8 @@ impl Running {
             gateway,
             gateway_socket,
             supervisor,
-            held,
+            group,
+            lease,
         })
     }
 
@@ -106,7 +98,7 @@ impl Running {
         let lost = || Error::Helper("ended before the process did".into());
         let message = receive(self.socket.as_fd())?;
         self.gateway_socket = None;
-        let out_of_memory = self.held.group.as_ref().is_some_and(Group::is_out_of_memory);
+        let out_of_memory = self.group.as_ref().is_some_and(Group::is_out_of_memory);
         let message = match message {
             // The kernel took the process that watched over it, and with it all others.
             None if out_of_memory => {
@@ -132,6 +124,7 @@ impl Running {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tier::Tier;
     use crate::wire::pair;
 
     #[test]
@@ -139,8 +132,8 @@ mod tests {
         let (socket, theirs) = pair().unwrap();
         drop(theirs);
         let profile = Profile::new("/".into());
-        let running =
-            Running::start(socket, Held::default(), Tier::Namespaces, &profile, &Command::new("/bin/true"));
+        let line = CallLine { socket, group: None, notes: Vec::new(), tier: Tier::Namespaces };
+        let running = Running::start(line, Lease::default(), &profile, &Command::new("/bin/true"));
         assert!(matches!(running, Err(Error::Containment { .. })));
     }
 }

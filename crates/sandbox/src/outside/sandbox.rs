@@ -6,11 +6,11 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 
 use super::attendance::Attendance;
-use super::call::{Call, Line as CallLine};
+use super::call::{Call, CallLine, refused};
 use super::control_group::{Group, Groups};
-use super::launcher::{Launcher, Line, NoRoom};
+use super::launcher::{Launcher, NoRoom, RoomLine};
 use super::layers::{self, LayersTried};
-use super::running::{Held, Running};
+use super::running::Running;
 use crate::command::{Command, LayerMount};
 use crate::error::{Attempt, Error};
 use crate::inside::Ahead;
@@ -19,7 +19,7 @@ use crate::profile::{Network, Profile, ProjectAccess};
 use crate::queue::Queue;
 use crate::report::{Meter, Report};
 use crate::tier::Tier;
-use crate::wire::{Failure, FailureOf, Opening};
+use crate::wire::{FailureOf, Opening};
 
 /// How many calls run at once unless the caller says otherwise.
 const DEFAULT_CALLS_AT_ONCE: NonZeroUsize = NonZeroUsize::new(8).unwrap();
@@ -172,8 +172,8 @@ impl Sandbox {
             return self.finish(call, attendance);
         }
         let (call, key, lease, is_in_row) = loop {
-            let (tier, Line { socket, group, notes, key, lease, is_in_row }) = self.line(profile)?;
-            let line = CallLine { socket, group, notes, tier };
+            let RoomLine { call: line, key, lease, is_in_row } = self.line(profile, command)?;
+            let tier = line.tier;
             match Call::start(line, profile, command, attendance, &self.layers) {
                 Ok(call) => break (call, key, lease, is_in_row),
                 Err(error) => self.pass_over(tier, error)?,
@@ -214,9 +214,9 @@ impl Sandbox {
             project.access = ProjectAccess::ReadOnly;
         }
         loop {
-            let (tier, Line { socket, group, key, lease, .. }) = self.line(&profile)?;
-            let held = Held { group, lease: Some(lease.clone()) };
-            match Running::start(socket, held, tier, &profile, command) {
+            let RoomLine { call: line, key, lease, .. } = self.line(&profile, command)?;
+            let tier = line.tier;
+            match Running::start(line, lease.clone(), &profile, command) {
                 Ok(running) => {
                     if let Some(launcher) = &mut lock(&self.state).launcher {
                         launcher.ended(&key, &lease, &self.groups);
@@ -293,7 +293,7 @@ impl Sandbox {
     }
 
     /// A line to a process for one call, by the strongest means that works.
-    fn line(&self, profile: &Profile) -> Result<(Tier, Line), Error> {
+    fn line(&self, profile: &Profile, command: &Command) -> Result<RoomLine, Error> {
         let mut state = lock(&self.state);
         for tier in self.tiers() {
             if state.refused.contains_key(&tier) {
@@ -330,10 +330,9 @@ impl Sandbox {
                 }
             };
             match launcher.line(tier, profile, &self.setup, &self.groups) {
-                Ok(line) => return Ok((tier, line)),
-                Err(NoRoom::Refused(Failure { what, errno, of: FailureOf::Layer(at) })) => {
-                    let reason = std::io::Error::from_raw_os_error(errno);
-                    return Err(Error::NoLayer { at, reason: format!("{what}: {reason}") });
+                Ok(line) => return Ok(line),
+                Err(NoRoom::Refused(failure)) if matches!(failure.of, FailureOf::Layer(_)) => {
+                    return Err(refused(failure, command));
                 }
                 Err(NoRoom::Refused(failure)) => {
                     state.refused.insert(tier, failure.to_string());
@@ -344,9 +343,8 @@ impl Sandbox {
                 }
             }
         }
-        let attempts =
-            state.refused.iter().map(|(tier, reason)| Attempt { tier: *tier, reason: reason.clone() });
-        let attempts = attempts.collect();
+        let attempt = |(tier, reason): (&Tier, &String)| Attempt { tier: *tier, reason: reason.clone() };
+        let attempts = state.refused.iter().map(attempt).collect();
         let can_weaker =
             self.tiers().any(|tier| tier == Tier::Landlock) && !state.refused.contains_key(&Tier::Landlock);
         Err(match profile.network {
@@ -375,7 +373,6 @@ fn check_paths(profile: &Profile, command: &Command) -> Result<(), Error> {
         .sources()
         .chain(profile.stand_ins.iter().map(|stand_in| &stand_in.at))
         .chain(&profile.bounded)
-        .chain(&profile.programs)
         .chain([&profile.working_directory, &command.program])
         .chain(project)
         .chain(

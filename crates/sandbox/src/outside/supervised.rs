@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, pidfd_send_signal};
 
-use super::call::refused;
+use super::call::{CallLine, refused};
 use crate::command::Command;
 use crate::error::Error;
 use crate::inside::{Proc, field};
@@ -112,17 +112,13 @@ pub(crate) struct Supervised {
 
 impl Supervised {
     /// Waits for the supervisor. It speaks before it starts a program: one that has lost its caller by then starts none.
-    pub(crate) fn take(
-        line: &OwnedFd,
-        tier: Tier,
-        profile: &Profile,
-        command: &Command,
-    ) -> Result<Self, Error> {
+    pub(crate) fn take(line: &CallLine, profile: &Profile, command: &Command) -> Result<Self, Error> {
+        let CallLine { socket, tier, .. } = line;
         let lost = || Error::Helper("did not make a call ready in time".into());
-        if !wait_for(line, READY_TIMEOUT) {
+        if !wait_for(socket, READY_TIMEOUT) {
             return Err(lost());
         }
-        let message = receive(line.as_fd())?.ok_or_else(|| ended(tier))?;
+        let message = receive(socket.as_fd())?.ok_or_else(|| ended(*tier))?;
         match decode::<Reply>(&message.bytes).map_err(|_| lost())? {
             Reply::Supervised => {}
             Reply::Failed(failure) => return Err(refused(failure, command)),
@@ -130,7 +126,7 @@ impl Supervised {
         }
         let mut descriptors = message.descriptors.into_iter();
         let process = descriptors.next().ok_or_else(lost)?;
-        let supervisor = Supervisor { process, tier, is_over: false };
+        let supervisor = Supervisor { process, tier: *tier, is_over: false };
         let gateway = match profile.network {
             Network::None => None,
             Network::Gateway => {

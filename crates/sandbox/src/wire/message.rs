@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Garbled;
 use crate::command::LayerMount;
 use crate::profile::Profile;
-use crate::report::{Denied, Ended as How, Meter, Overrun};
+use crate::report::{Denied, Ended as How, Meter, Overrun, Stop};
 use crate::tier::Tier;
 
 /// To the launcher, with the room's socket: make a room.
@@ -106,6 +106,22 @@ pub(crate) struct Ended {
     pub(crate) left: u32,
 }
 
+impl Ended {
+    /// The end of a call that was stopped, of which nothing else is known.
+    pub(crate) fn stopped(why: Stop, meter: Meter) -> Self {
+        Self {
+            how: How::Stopped(why),
+            cpu: Duration::ZERO,
+            memory: 0,
+            meter,
+            denied: Vec::new(),
+            overrun: None,
+            fault: None,
+            left: 0,
+        }
+    }
+}
+
 impl Failure {
     /// A failure of the containment.
     pub(crate) fn new(what: impl Into<String>, errno: i32) -> Self {
@@ -123,7 +139,7 @@ impl From<Garbled> for Failure {
 mod tests {
     use super::*;
     use crate::profile::{DataFolder, Network, Project, ProjectAccess};
-    use crate::report::{OverrunOf, Stop};
+    use crate::report::OverrunOf;
     use crate::wire::{decode, encode};
     use proptest::prelude::*;
     use std::os::unix::ffi::OsStringExt;
