@@ -18,7 +18,7 @@ use super::launcher::{HELPER, IN_GROUP, INSIDE};
 use super::root::convenient_links;
 use super::sources::system_folders;
 use super::view::{DEVICES, HOME, Rights, SCRATCH, SHARED_MEMORY, View};
-use crate::kernel::{Streams, replace_keeping};
+use crate::kernel::replace_keeping;
 use crate::report::Meter;
 use crate::wire::{Failure, Opening, encode};
 
@@ -75,7 +75,7 @@ impl<'a> Bubblewrap<'a> {
         for kept in self.handed.iter().chain([&knowledge]) {
             fcntl_setfd(kept, FdFlags::empty()).during(|| "handing over descriptors".into())?;
         }
-        let streams = Streams { stdin: socket.as_fd(), stdout: nothing.as_fd(), stderr: nothing.as_fd() };
+        let streams = [socket.as_fd(), nothing.as_fd(), nothing.as_fd()];
         let error = replace_keeping(&arguments[0], &arguments, &[], streams);
         Err::<(), _>(error).during(|| format!("starting {}", program.display()))
     }

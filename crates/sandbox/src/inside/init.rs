@@ -108,7 +108,7 @@ impl<H: Household> Init<'_, H> {
 
     fn run(&mut self, message: Message) -> Result<Ended, Failure> {
         let start = decode::<Start>(&message.bytes)?;
-        let Ok([stdin, stdout, stderr]) = <[OwnedFd; 3]>::try_from(message.descriptors) else {
+        let Ok(streams) = <[OwnedFd; 3]>::try_from(message.descriptors) else {
             return Err(Garbled.into());
         };
         let children = SignalQueue::for_children().during(|| "listening for children".into())?;
@@ -120,10 +120,9 @@ impl<H: Household> Init<'_, H> {
             Quota::new(self.profile, self.scratch.to_owned(), self.household.bound(), self.layer.take())?;
         let sockets = Sockets::new(self.tier, &self.socket)?;
         let mut watcher = Watcher::new(limits.clone(), quota, sockets)?;
-        let streams = Streams { stdin: stdin.as_fd(), stdout: stdout.as_fd(), stderr: stderr.as_fd() };
-        let first = self.start(&start, streams)?;
+        let first = self.start(&start, streams.each_ref().map(AsFd::as_fd))?;
         // Whoever reads the streams sees their end when the last process of the call has closed them.
-        drop((stdin, stdout, stderr));
+        drop(streams);
         let mut denials = Denials::default();
         let (mut stop, mut how, mut cpu, mut memory) = (None, None, Duration::ZERO, 0_u64);
         let mut note = |reaped: Reaped, how: &mut Option<How>| {

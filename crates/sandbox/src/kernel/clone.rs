@@ -91,9 +91,7 @@ const INTO_GROUP: u64 = 0x2_0000_0000;
 /// Only a process with a single thread may do this: the locks of other threads would stay locked in the copy. This is
 /// checked, since a library cannot know who calls it.
 pub(crate) fn fork_into(namespaces: Namespaces, group: Option<BorrowedFd<'_>>) -> io::Result<Forked> {
-    if !is_alone()? {
-        return Err(io::Error::other(SEVERAL_THREADS));
-    }
+    check_alone()?;
     let mut arguments = libc::clone_args {
         flags: namespaces.flags() | if group.is_some() { INTO_GROUP } else { 0 },
         pidfd: 0,
@@ -173,9 +171,7 @@ pub(crate) fn user_namespace(map: impl FnOnce(Pid) -> io::Result<OwnedFd>) -> io
 /// Makes a copy of this process in the same namespaces, by the older call: a filter may deny the newer one. `None` is the
 /// copy.
 pub(crate) fn fork() -> io::Result<Option<Pid>> {
-    if !is_alone()? {
-        return Err(io::Error::other(SEVERAL_THREADS));
-    }
+    check_alone()?;
     // SAFETY: this thread is the only one, so nothing in the copy is half done.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
@@ -196,15 +192,14 @@ fn end_on_panic() {
     std::panic::set_hook(Box::new(|_| end(PANICKED)));
 }
 
-const SEVERAL_THREADS: &str = "a process with several threads cannot be copied safely";
-
-/// Whether this process has one thread only. Its count of links is asked for, since that needs no listing: two for
+/// Refuses a process that has more than one thread. Its count of links is asked for, since that needs no listing: two for
 /// every folder, and one for each thread.
-fn is_alone() -> io::Result<bool> {
+fn check_alone() -> io::Result<()> {
     match rustix::fs::stat("/proc/self/task") {
-        Ok(stat) => Ok(stat.st_nlink == 3),
+        Ok(stat) if stat.st_nlink == 3 => Ok(()),
+        Ok(_) => Err(io::Error::other("a process with several threads cannot be copied safely")),
         // Inside a room there may be no /proc, and the room's own code starts no thread.
-        Err(rustix::io::Errno::NOENT | rustix::io::Errno::ACCESS) => Ok(true),
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::ACCESS) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }

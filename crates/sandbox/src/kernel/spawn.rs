@@ -8,27 +8,12 @@ use std::ptr;
 
 use rustix::process::Pid;
 
-/// The three streams of a process.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Streams<'a> {
-    pub(crate) stdin: BorrowedFd<'a>,
-    pub(crate) stdout: BorrowedFd<'a>,
-    pub(crate) stderr: BorrowedFd<'a>,
-}
-
-impl<'a> Streams<'a> {
-    fn by_number(&self) -> [(BorrowedFd<'a>, i32); 3] {
-        [(self.stdin, 0), (self.stdout, 1), (self.stderr, 2)]
-    }
-}
+/// The streams of a process in the order of their numbers: standard input, output and error.
+pub(crate) type Streams<'a> = [BorrowedFd<'a>; 3];
 
 /// Texts as the kernel takes them: a list of pointers with a null at the end.
-struct Pointers(Vec<*mut libc::c_char>);
-
-impl Pointers {
-    fn new(texts: &[CString]) -> Self {
-        Self(texts.iter().map(|text| text.as_ptr().cast_mut()).chain([ptr::null_mut()]).collect())
-    }
+fn pointers(texts: &[CString]) -> Vec<*mut libc::c_char> {
+    texts.iter().map(|text| text.as_ptr().cast_mut()).chain([ptr::null_mut()]).collect()
 }
 
 /// Starts a program in a session of its own, with these streams and no other descriptor, with no signal blocked or
@@ -39,7 +24,7 @@ pub(crate) fn spawn(
     environment: &[CString],
     streams: Streams<'_>,
 ) -> io::Result<Pid> {
-    let (arguments, environment) = (Pointers::new(arguments), Pointers::new(environment));
+    let (arguments, environment) = (pointers(arguments), pointers(environment));
     let mut pid = 0;
     // SAFETY: both objects are initialised by their own functions before use and destroyed once; all pointers live
     // until the call returns, and the lists end with a null.
@@ -52,7 +37,7 @@ pub(crate) fn spawn(
             return Err(error);
         }
         let result = (|| {
-            for (descriptor, number) in streams.by_number() {
+            for (number, descriptor) in (0..).zip(streams) {
                 check(libc::posix_spawn_file_actions_adddup2(
                     actions.as_mut_ptr(),
                     descriptor.as_raw_fd(),
@@ -78,8 +63,8 @@ pub(crate) fn spawn(
                 program.as_ptr(),
                 actions.as_ptr(),
                 attributes.as_ptr(),
-                arguments.0.as_ptr(),
-                environment.0.as_ptr(),
+                arguments.as_ptr(),
+                environment.as_ptr(),
             ))
         })();
         libc::posix_spawnattr_destroy(attributes.as_mut_ptr());
@@ -112,10 +97,10 @@ pub(crate) fn replace_keeping(
     environment: &[CString],
     streams: Streams<'_>,
 ) -> io::Error {
-    let (arguments, environment) = (Pointers::new(arguments), Pointers::new(environment));
+    let (arguments, environment) = (pointers(arguments), pointers(environment));
     // SAFETY: the descriptors are open, all pointers live until the call takes over, and the lists end with a null.
     unsafe {
-        for (descriptor, number) in streams.by_number() {
+        for (number, descriptor) in (0..).zip(streams) {
             if libc::dup2(descriptor.as_raw_fd(), number) < 0 {
                 return io::Error::last_os_error();
             }
@@ -126,7 +111,7 @@ pub(crate) fn replace_keeping(
         // Rust ignores this signal in every program; what is started expects to be told that nobody reads any more.
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
         libc::signal(libc::SIGCHLD, libc::SIG_DFL);
-        libc::execve(program.as_ptr(), arguments.0.as_ptr().cast(), environment.0.as_ptr().cast());
+        libc::execve(program.as_ptr(), arguments.as_ptr().cast(), environment.as_ptr().cast());
     }
     io::Error::last_os_error()
 }
