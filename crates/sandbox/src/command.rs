@@ -12,8 +12,8 @@ pub struct Command {
     pub program: PathBuf,
     /// What it is told, without the program's own name.
     pub arguments: Vec<OsString>,
-    /// What it can read from its standard input.
-    pub stdin: Input,
+    /// What it can read from its standard input, then the end; `None` is the end of the file at once.
+    pub stdin: Option<Vec<u8>>,
     /// The private layers that the call writes to. One for the project's folder where the profile shows it layered
     /// ([`ProjectAccess::Layered`](crate::ProjectAccess::Layered)), and no other.
     pub layers: Vec<LayerMount>,
@@ -37,20 +37,10 @@ pub struct LayerMount {
     pub work: PathBuf,
 }
 
-/// What a process reads from its standard input.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Input {
-    /// Nothing: the end of the file at once.
-    #[default]
-    Nothing,
-    /// These bytes, then the end.
-    Bytes(Vec<u8>),
-}
-
 impl Command {
     /// A program without arguments.
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), arguments: Vec::new(), stdin: Input::Nothing, layers: Vec::new() }
+        Self { program: program.into(), arguments: Vec::new(), stdin: None, layers: Vec::new() }
     }
 
     /// The same with one argument more.
@@ -77,7 +67,7 @@ impl Command {
     /// The same with something to read.
     #[must_use]
     pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
-        self.stdin = Input::Bytes(bytes.into());
+        self.stdin = Some(bytes.into());
         self
     }
 }

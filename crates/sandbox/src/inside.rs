@@ -42,6 +42,6 @@ mod watcher;
 pub(crate) use self::ahead::Ahead;
 pub(crate) use self::identity::Caller;
 pub use self::launcher::{HELPER, helper};
-pub(crate) use self::processes::{Proc, field};
+pub(crate) use self::processes::{Proc, field, kill_each};
 pub use self::view::SYSTEM;
 pub(crate) use self::view::{HOME, SCRATCH, SHARED_MEMORY};

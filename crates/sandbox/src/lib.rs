@@ -71,7 +71,7 @@ mod wire;
 
 pub use self::cancel::Cancel;
 pub use self::clock::{Clock, Pause};
-pub use self::command::{Command, Input, LayerMount};
+pub use self::command::{Command, LayerMount};
 pub use self::error::{Attempt, Error};
 pub use self::inside::{HELPER, SYSTEM, helper};
 pub use self::outputs::{Copied, Existing, LeaveOut, Output, OutputKind, Outputs};

@@ -32,9 +32,7 @@ impl Captured {
     /// The same with a hint in that line, such as where all of it is.
     pub fn text_with(&self, hint: &str) -> String {
         if !self.is_truncated() {
-            let mut all = self.head.clone();
-            all.extend_from_slice(&self.tail);
-            return String::from_utf8_lossy(&all).into_owned();
+            return String::from_utf8_lossy(&[&self.head[..], &self.tail].concat()).into_owned();
         }
         format!(
             "{}\n[... {} bytes left out{hint} ...]\n{}",

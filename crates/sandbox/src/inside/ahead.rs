@@ -13,7 +13,7 @@ use super::claim::Claim;
 use super::data::settle;
 use super::failure::During;
 use super::filter::Filter;
-use super::gateway::Gateway;
+use super::gateway::open_gateway;
 use super::group_only;
 use super::identity::{Caller, Identity, Owners, keeping_rights, owner_map, project_owners};
 use super::launcher::{HELPER, owners_of, set_mask};
@@ -124,11 +124,15 @@ fn wait(caller: &Caller, socket: &OwnedFd, meter: Meter, processors: &Processors
     leave_the_rest().during(|| "making namespaces".into())?;
     // Most calls that come alone have a gateway and the usual limits; what another needs is made anew.
     let filter = Filter::new(Tier::Namespaces, Network::Gateway);
-    let gateway = Gateway::open(Network::Gateway)?;
+    let gateway = open_gateway(Network::Gateway)?;
     let scratch = ScratchFolder::make(Limits::default().scratch, identity.outside)?;
     let root = Root::begin(Processes::OfCall)?;
     let way_in = match users {
-        Some(users) => WayIn::ajar(root, users)?,
+        Some(users) => WayIn::Ajar {
+            root: root.leave_old()?,
+            rules: Rules::of(&Places::of_system(Tier::Namespaces), Tier::Namespaces)?,
+            users,
+        },
         None => WayIn::Closed(root),
     };
     let Some(message) = receive(socket.as_fd()).during(|| "waiting for a call".into())? else {
@@ -186,7 +190,7 @@ fn wait(caller: &Caller, socket: &OwnedFd, meter: Meter, processors: &Processors
     rules.allow(&Places::of_view(&view, opening.tier))?;
     let socket = rustix::io::fcntl_dupfd_cloexec(socket, 3).during(|| "keeping the connection".into())?;
     let mut arrival = Arrival::new(rules, socket, meter);
-    (arrival.gateway, arrival.layer) = (Some(gateway), layer);
+    (arrival.gateway, arrival.layer) = (gateway, layer);
     inhabit(&opening, &view, &filter, arrival)?;
     // Until here nobody else gets its id.
     drop(claim);
@@ -211,15 +215,6 @@ enum WayIn {
         /// What is allowed in every view.
         rules: Rules,
     },
-}
-
-impl WayIn {
-    /// Goes in, as root.
-    fn ajar(root: Root, users: Users) -> Result<Self, Failure> {
-        let root = root.leave_old()?;
-        let rules = Rules::of(&Places::of_system(Tier::Namespaces), Tier::Namespaces)?;
-        Ok(Self::Ajar { root, users, rules })
-    }
 }
 
 /// What root's process needs for its users.

@@ -70,7 +70,7 @@ impl Claim {
     pub(crate) fn fresh(ids: &RangeInclusive<u32>) -> io::Result<Self> {
         let mut last = None;
         for _ in 0..MAX_TRIED {
-            let id = ids.start() + random()? % (ids.end() - ids.start() + 1);
+            let id = ids.start() + u32::from_le_bytes(random()?) % (ids.end() - ids.start() + 1);
             let claim = match name(id) {
                 Ok(name) => Self { id, name: Some(name) },
                 Err(Errno::ADDRINUSE) => continue,
@@ -97,11 +97,12 @@ fn name(id: u32) -> rustix::io::Result<OwnedFd> {
     Ok(socket)
 }
 
-fn random() -> rustix::io::Result<u32> {
-    let mut bytes = [0; 4];
+/// Bytes that nobody can guess.
+pub(super) fn random<const N: usize>() -> rustix::io::Result<[u8; N]> {
+    let mut bytes = [0; N];
     let file = openat(CWD, "/dev/urandom", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
     rustix::io::read(&file, &mut bytes)?;
-    Ok(u32::from_le_bytes(bytes))
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -17,23 +17,12 @@ use crate::wire::{Failure, Reply, deliver, encode};
 /// later, so a program that opens hundreds at once needs room for all of them.
 const WAITING: i32 = 1024;
 
-/// What listens at the gateway, until it is handed over.
-#[derive(Debug)]
-pub(crate) struct Gateway(Option<OwnedFd>);
-
-impl Gateway {
-    /// Opens the door, where the profile has one. This process has a network namespace of its own by then: the port means
-    /// nothing outside of it, so it can be the same one in every call.
-    pub(crate) fn open(network: Network) -> Result<Self, Failure> {
-        match network {
-            Network::None => Ok(Self(None)),
-            Network::Gateway => listener().during(|| "opening the gateway".into()).map(|it| Self(Some(it))),
-        }
-    }
-
-    /// No door.
-    pub(crate) fn none() -> Self {
-        Self(None)
+/// Opens what listens at the gateway, where the profile has one. This process has a network namespace of its own by then: the
+/// port means nothing outside of it, so it can be the same one in every call.
+pub(crate) fn open_gateway(network: Network) -> Result<Option<OwnedFd>, Failure> {
+    match network {
+        Network::None => Ok(None),
+        Network::Gateway => listener().during(|| "opening the gateway".into()).map(Some),
     }
 }
 
@@ -48,10 +37,9 @@ impl OwnHandle {
     }
 
     /// Hands it out to the caller with what listens at the gateway, and keeps nothing of either. No program runs before.
-    pub(crate) fn hand_over(self, caller: impl AsFd, gateway: Gateway) -> Result<(), Failure> {
-        let Gateway(listener) = gateway;
-        let descriptors: Vec<_> =
-            [Some(&self.0), listener.as_ref()].into_iter().flatten().map(AsFd::as_fd).collect();
+    pub(crate) fn hand_over(self, caller: impl AsFd, gateway: Option<OwnedFd>) -> Result<(), Failure> {
+        let handed = [Some(self.0), gateway];
+        let descriptors: Vec<_> = handed.iter().flatten().map(AsFd::as_fd).collect();
         deliver(caller.as_fd(), &encode(&Reply::Supervised), &descriptors)
             .during(|| "handing over the supervisor".into())
     }

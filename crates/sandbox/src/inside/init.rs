@@ -5,7 +5,7 @@
 use std::ffi::{CString, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -44,10 +44,6 @@ pub(crate) trait Household {
     fn processes(&self, watcher: &Watcher) -> Result<Vec<u32>, Failure>;
     /// Sends all of them the signal that cannot be refused.
     fn kill(&self, watcher: &Watcher);
-    /// What bounds the scratch folder already.
-    fn bound(&self) -> Scratch;
-    /// The path of a scratch folder that has to be removed afterwards.
-    fn scratch_to_remove(&self) -> Option<PathBuf>;
 }
 
 /// Everything that one call needs, made ready.
@@ -57,6 +53,8 @@ pub(crate) struct Init<'a, H> {
     pub(crate) scratch: &'a Path,
     pub(crate) listener: Option<Listener>,
     pub(crate) household: H,
+    /// What bounds the scratch folder already. One on disk is removed afterwards.
+    pub(crate) bound: Scratch,
     /// What bounds memory and processes beside the watcher.
     pub(crate) meter: Meter,
     pub(crate) tier: Tier,
@@ -76,8 +74,8 @@ impl<H: Household> Init<'_, H> {
         if let Some(message) = call {
             self.attend(message);
         }
-        if let Some(scratch) = self.household.scratch_to_remove() {
-            remove(&scratch);
+        if self.bound == Scratch::OnDisk {
+            remove(self.scratch);
         }
     }
 
@@ -100,7 +98,7 @@ impl<H: Household> Init<'_, H> {
         };
         let descriptors: Vec<_> = folder.iter().map(AsFd::as_fd).collect();
         let _ = deliver(self.socket.as_fd(), &encode(&reply), &descriptors);
-        if self.household.scratch_to_remove().is_some() {
+        if self.bound == Scratch::OnDisk {
             // A real folder is removed once the other side has taken what it wants, or is gone.
             let _ = receive(self.socket.as_fd());
         }
@@ -116,8 +114,7 @@ impl<H: Household> Init<'_, H> {
         chdir(folder).during(|| format!("going to {}", folder.display()))?;
         let limits = &self.profile.limits;
         let mut renames = self.layer.as_ref().map(|layer| Renames::new(&layer.at)).transpose()?;
-        let quota =
-            Quota::new(self.profile, self.scratch.to_owned(), self.household.bound(), self.layer.take())?;
+        let quota = Quota::new(self.profile, self.scratch.to_owned(), self.bound, self.layer.take())?;
         let sockets = Sockets::new(self.tier, &self.socket)?;
         let mut watcher = Watcher::new(limits.clone(), quota, sockets)?;
         let first = self.start(&start, streams.each_ref().map(AsFd::as_fd))?;
@@ -198,7 +195,7 @@ impl<H: Household> Init<'_, H> {
             memory: memory.max(watcher.most_memory),
             meter: self.meter,
             denied: denials.finish(),
-            overrun: watcher.overrun().cloned(),
+            overrun: watcher.quota.overrun,
             fault,
             left,
         })
@@ -260,9 +257,7 @@ struct Woken {
 }
 
 /// The first process of a namespace: it sees its own processes only, and a signal to all reaches exactly them.
-pub(crate) struct Namespace {
-    pub(crate) bound: Scratch,
-}
+pub(crate) struct Namespace;
 
 impl Household for Namespace {
     fn start(
@@ -285,14 +280,6 @@ impl Household for Namespace {
             kill_all();
         }
     }
-
-    fn bound(&self) -> Scratch {
-        self.bound
-    }
-
-    fn scratch_to_remove(&self) -> Option<PathBuf> {
-        None
-    }
 }
 
 /// The scratch folder, opened, if the call left anything in it.
@@ -312,6 +299,6 @@ fn unsuitable(what: &str) -> Failure {
     clippy::disallowed_methods,
     reason = "a folder that this process made, after all that could change it is dead"
 )]
-pub(crate) fn remove(scratch: &Path) {
+fn remove(scratch: &Path) {
     let _ = std::fs::remove_dir_all(scratch);
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, Mode, OFlags, openat, stat};
+use rustix::fs::stat;
 use rustix::io::Errno;
 
 use super::birth::born;
@@ -94,34 +94,19 @@ fn make_room(
         tell_failure(control, room.map(|room| room.serve(control)));
     };
     if opening.tier != Tier::Namespaces {
-        let (forked, _) =
-            born(Namespaces::Same, group.as_ref().map(AsFd::as_fd)).during(|| "making a room".into())?;
-        if matches!(forked, Forked::Child) {
-            drop(group);
-            prefer_as_victim();
-            serve(opening, SourceOrigin::Room);
-            end(0)
-        }
-        return Ok(());
+        return branch_off(Namespaces::Same, group, "making a room", || serve(opening, SourceOrigin::Room));
     }
     if identity.from_root
         && let Some(project) = opening.profile.layered_project()
     {
-        let failed = |failure: Failure| Failure { of: FailureOf::Layer(project.folder.clone()), ..failure };
+        let folder = project.folder.clone();
+        let failed = |failure: Failure| Failure { of: FailureOf::Layer(folder.clone()), ..failure };
         let owners = owners.ok_or(Errno::NOSYS).during(|| "showing root's files as the call's".into());
         let owners = owners.map_err(failed)?;
-        let found = stat(&project.folder).ok();
-        let others = found.and_then(|found| project_owners(open_proc().ok()?, identity, &found));
-        let (forked, _) = born(Namespaces::ByRoot, group.as_ref().map(AsFd::as_fd))
-            .during(|| "making namespaces as root".into())
-            .map_err(failed)?;
-        if matches!(forked, Forked::Child) {
-            drop(group);
-            prefer_as_victim();
-            serve(opening, SourceOrigin::Root { owners, others });
-            end(0)
-        }
-        return Ok(());
+        let found = stat(&folder).ok();
+        let others = found.and_then(|found| project_owners(open_base("/proc").ok()?, identity, &found));
+        let serve = || serve(opening, SourceOrigin::Root { owners, others });
+        return branch_off(Namespaces::ByRoot, group, "making namespaces as root", serve).map_err(failed);
     }
     let sources = match &owners {
         Some(owners) => match Sources::open(&View::new(&opening.profile, opening.tier), Some(owners)) {
@@ -179,8 +164,21 @@ pub(super) fn owners_of(identity: Identity) -> Option<Owners> {
     open_base("/proc").ok().and_then(|proc| owner_map(proc, identity).ok())
 }
 
-fn open_proc() -> rustix::io::Result<OwnedFd> {
-    openat(CWD, "/proc", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+/// Makes a process in these namespaces, and in a control group where one is given. Only the parent comes back.
+fn branch_off(
+    namespaces: Namespaces,
+    group: Option<OwnedFd>,
+    what: &str,
+    inside: impl FnOnce(),
+) -> Result<(), Failure> {
+    let (forked, _) = born(namespaces, group.as_ref().map(AsFd::as_fd)).during(|| what.into())?;
+    if matches!(forked, Forked::Child) {
+        drop(group);
+        prefer_as_victim();
+        inside();
+        end(0)
+    }
+    Ok(())
 }
 
 /// Makes a process in new namespaces, and in a control group where one is given, that begins once its users are mapped. Only

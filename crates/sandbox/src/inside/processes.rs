@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{Dir, Mode, OFlags, openat};
 use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::failure::During;
 use crate::folder::open_base;
@@ -137,6 +138,15 @@ impl Proc {
     }
 }
 
+/// Sends processes the signal that cannot be refused.
+pub(crate) fn kill_each(processes: &[u32]) {
+    for process in processes {
+        if let Some(process) = i32::try_from(*process).ok().and_then(Pid::from_raw) {
+            let _ = kill_process(process, Signal::KILL);
+        }
+    }
+}
+
 /// Whether a status has numbers about memory. A thread that has ended has none, and a process that is about to.
 fn has_memory(status: &str) -> bool {
     status.contains("\nRssAnon:")
@@ -173,11 +183,7 @@ mod tests {
             let process = proc.process(child.id()).unwrap().unwrap();
             assert_eq!(process.folder, child.id().to_string());
             for process in proc.descendants(child.id()).unwrap() {
-                let number = i32::try_from(process).unwrap();
-                let _ = rustix::process::kill_process(
-                    rustix::process::Pid::from_raw(number).unwrap(),
-                    rustix::process::Signal::KILL,
-                );
+                kill_each(&[process]);
             }
             child.kill().unwrap();
             child.wait().unwrap();

@@ -61,8 +61,8 @@ pub(crate) struct Quota {
     due: Instant,
     /// For how many looks more files than allowed were out of sight.
     hidden_for: u32,
-    /// The folder for which it was stopped.
-    overrun: Option<Overrun>,
+    /// The folder for which the call was stopped, if one was.
+    pub(super) overrun: Option<Overrun>,
 }
 
 /// A folder that may not hold more than so much.
@@ -156,11 +156,6 @@ impl Quota {
     /// A look that began then is over.
     pub(crate) fn looked(&mut self, began: Instant) {
         self.due = began + LOOK_INTERVAL.max(began.elapsed() * (PAUSE + 1));
-    }
-
-    /// The folder for which the call was stopped, if one was.
-    pub(crate) fn overrun(&self) -> Option<&Overrun> {
-        self.overrun.as_ref()
     }
 
     /// Looks once.
@@ -371,7 +366,7 @@ mod tests {
         assert_eq!(look(&mut quota), None, "together it would be too much");
         fill("shared/b", 768);
         assert_eq!(look(&mut quota), Some(Stop::Data));
-        let overrun = quota.overrun().unwrap();
+        let overrun = quota.overrun.as_ref().unwrap();
         assert_eq!((&overrun.folder, overrun.of), (&folder.path().join("shared"), OverrunOf::Bytes));
         assert_eq!((overrun.held >= 2304 << 10, overrun.most), (true, 2 << 20));
     }

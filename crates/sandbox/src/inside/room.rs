@@ -13,7 +13,7 @@ use super::birth::born;
 use super::bubblewrap::Bubblewrap;
 use super::failure::During;
 use super::filter::Filter;
-use super::gateway::{Gateway, OwnHandle};
+use super::gateway::{OwnHandle, open_gateway};
 use super::identity::{Identity, Owners, keeping_rights};
 use super::init::{Init, Namespace};
 use super::layer::{LayerTrees, MountedLayer, Trial};
@@ -186,7 +186,7 @@ impl Room {
         furnish(view, &ScratchFolder::make(profile.limits.scratch, here)?, Processes::OfRoom)?;
         let inner = outer.visit(|| Sources::open_layered(view, owners.as_ref()))?;
         let mut arrival = Arrival::new(Rules::of(&self.places, self.opening.tier)?, socket, meter);
-        arrival.gateway = Some(Gateway::open(profile.network)?);
+        arrival.gateway = open_gateway(profile.network)?;
         let Some(call) = receive(arrival.socket.as_fd()).during(|| "waiting for a call".into())? else {
             return Ok(());
         };
@@ -209,14 +209,14 @@ impl Room {
         let scratch = scratch_folder(&self.opening.scratch)?;
         // A file of the system that was replaced since the room was built has no rule in a folder where something is hidden.
         let anew = (!self.view.hidden.is_empty()).then(|| Places::open(&self.view, Tier::Landlock));
-        let supervisor = Supervisor::new(anew.as_ref().unwrap_or(&self.places), &self.view, scratch.clone())?;
+        let supervisor = Supervisor::new(anew.as_ref().unwrap_or(&self.places), &self.view, &scratch)?;
         // The kernel counts all processes of the user here, not those of the call; the watcher counts the latter.
         limits::restrict(&profile.limits, Tier::Landlock, OTHERS)?;
         set_dumpable(false).during(|| "closing the process to others".into())?;
         set_no_new_privs(true).during(|| "giving up new privileges".into())?;
         let own = OwnHandle::new()?;
         let listener = self.filter.install(false).during(|| "installing the filter".into())?;
-        own.hand_over(&socket, Gateway::none())?;
+        own.hand_over(&socket, None)?;
         let tier = Tier::Landlock;
         Init {
             socket,
@@ -224,6 +224,7 @@ impl Room {
             scratch: &scratch,
             listener,
             household: supervisor,
+            bound: Scratch::OnDisk,
             meter,
             tier,
             layer: None,
@@ -257,7 +258,7 @@ pub(crate) struct Arrival {
     pub(crate) socket: OwnedFd,
     pub(crate) meter: Meter,
     /// A gateway that was opened ahead.
-    pub(crate) gateway: Option<Gateway>,
+    pub(crate) gateway: Option<OwnedFd>,
     pub(crate) layer: Option<MountedLayer>,
     pub(crate) call: Option<Message>,
 }
@@ -287,9 +288,9 @@ pub(crate) fn inhabit(
     }
     // While this process may still change its network.
     let gateway = match gateway {
-        Some(gateway) if profile.network == Network::Gateway => gateway,
+        Some(listener) if profile.network == Network::Gateway => Some(listener),
         // One that was opened in vain is closed here.
-        _ => Gateway::open(profile.network)?,
+        _ => open_gateway(profile.network)?,
     };
     // In a group the group's own count comes first, which also tells how often it was reached.
     let more = if meter == Meter::ControlGroup { MARGIN } else { 0 };
@@ -309,8 +310,8 @@ pub(crate) fn inhabit(
     // bubblewrap can give its folder a size, not a number of files.
     let bound = if opening.tier == Tier::Bubblewrap { Scratch::Sized } else { Scratch::Bounded };
     let tier = opening.tier;
-    let household = Namespace { bound };
-    Init { socket, profile, scratch, listener, household, meter, tier, layer, call }.serve();
+    Init { socket, profile, scratch, listener, household: Namespace, bound, meter, tier, layer, call }
+        .serve();
     Ok(())
 }
 

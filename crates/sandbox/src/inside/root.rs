@@ -57,7 +57,7 @@ impl Root {
         let proc =
             new_proc(processes).during(|| "showing processes (is a part of /proc covered here?)".into())?;
         let options = [("size", "1m"), ("nr_inodes", "1000"), ("mode", "0755")];
-        let tree = new_tmpfs(options).during(|| "making a new root".into())?;
+        let tree = new_tmpfs(&options).during(|| "making a new root".into())?;
         let mut root = Self { tree, made: BTreeSet::new() };
         move_mount(&root.tree, "", CWD, Self::HOOK, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
             .during(|| "hanging up the new root".into())?;
@@ -226,14 +226,13 @@ fn make_folders(root: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<()> {
 
 /// Hangs a mount up at a path below a root.
 pub(super) fn attach(root: BorrowedFd<'_>, path: &Path, tree: &OwnedFd) -> rustix::io::Result<()> {
-    let place = place_below(root, path)?;
-    move_mount(
-        tree,
-        "",
-        &place,
-        "",
-        MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH,
-    )
+    attach_to(&place_below(root, path)?, tree)
+}
+
+/// Hangs a mount up at a place that was opened.
+fn attach_to(place: &OwnedFd, tree: &OwnedFd) -> rustix::io::Result<()> {
+    let by_descriptors = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    move_mount(tree, "", place, "", by_descriptors)
 }
 
 fn place_below(root: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<OwnedFd> {
@@ -254,13 +253,7 @@ pub(super) fn cover(root: &OwnedFd, path: &Path) -> rustix::io::Result<()> {
     };
     let is_folder = FileType::from_raw_mode(fstat(&place)?.st_mode) == FileType::Directory;
     let mask = clone_tree(root.as_fd(), Path::new(if is_folder { MASK_FOLDER } else { MASK_FILE }))?;
-    move_mount(
-        &mask,
-        "",
-        &place,
-        "",
-        MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH,
-    )
+    attach_to(&place, &mask)
 }
 
 /// Covers again what is not covered any more. A program that replaces a file of the system, as `passwd` does, takes the mount
@@ -282,35 +275,32 @@ pub(crate) fn cover_again(hidden: &[PathBuf]) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) fn new_tmpfs<const N: usize>(options: [(&str, &str); N]) -> rustix::io::Result<OwnedFd> {
-    let context = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+pub(super) fn new_tmpfs(options: &[(&str, &str)]) -> rustix::io::Result<OwnedFd> {
+    new_file_system("tmpfs", options, MountAttrFlags::empty())
+}
+
+/// Makes a file system that has neither set-user-id programs nor devices, and is attached nowhere yet.
+fn new_file_system(
+    kind: &str,
+    options: &[(&str, &str)],
+    more: MountAttrFlags,
+) -> rustix::io::Result<OwnedFd> {
+    let context = fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
     for (key, value) in options {
-        fsconfig_set_string(&context, key, value)?;
+        fsconfig_set_string(&context, *key, *value)?;
     }
     fsconfig_create(&context)?;
-    fsmount(
-        &context,
-        FsMountFlags::FSMOUNT_CLOEXEC,
-        MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV,
-    )
+    let attributes = more | MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
 }
 
 /// The processes of this namespace. Read-only for a call: some of what lies there changes the machine.
 pub(super) fn new_proc(processes: Processes) -> rustix::io::Result<OwnedFd> {
-    let context = fsopen("proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_create(&context)?;
     let writing = match processes {
         Processes::OfCall => MountAttrFlags::MOUNT_ATTR_RDONLY,
         Processes::OfRoom => MountAttrFlags::empty(),
     };
-    fsmount(
-        &context,
-        FsMountFlags::FSMOUNT_CLOEXEC,
-        writing
-            | MountAttrFlags::MOUNT_ATTR_NOSUID
-            | MountAttrFlags::MOUNT_ATTR_NODEV
-            | MountAttrFlags::MOUNT_ATTR_NOEXEC,
-    )
+    new_file_system("proc", &[], writing | MountAttrFlags::MOUNT_ATTR_NOEXEC)
 }
 
 /// What each call has for itself: its processes, its scratch folder, and in it what lies where scratch folders do.

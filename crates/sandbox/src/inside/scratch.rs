@@ -34,7 +34,7 @@ impl ScratchFolder {
             ("uid", &user),
             ("gid", &group),
         ];
-        let tree = new_tmpfs(options).during(|| "making the scratch folder".into())?;
+        let tree = new_tmpfs(&options).during(|| "making the scratch folder".into())?;
         Ok(Self { tree, size })
     }
 

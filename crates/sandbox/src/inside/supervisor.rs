@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::io::Errno;
-use rustix::process::{
-    Pid, Signal, kill_process, set_child_subreaper, set_parent_process_death_signal, setsid,
-};
+use rustix::process::{Pid, Signal, set_child_subreaper, set_parent_process_death_signal, setsid};
 
+use super::claim::random;
 use super::failure::During;
 use super::init::Household;
-use super::quota::Scratch;
+use super::processes::kill_each;
 use super::rules::{Places, Rules};
 use super::view::{HOME, SHARED_MEMORY, View};
 use super::watcher::Watcher;
@@ -24,7 +23,6 @@ use crate::wire::Failure;
 
 /// A call without namespaces.
 pub(crate) struct Supervisor {
-    scratch: PathBuf,
     rules: Option<Rules>,
     /// The program, once it runs.
     first: Option<Pid>,
@@ -32,14 +30,14 @@ pub(crate) struct Supervisor {
 
 impl Supervisor {
     /// Opens the rules while this process may still open anything, and asks for what its children leave behind.
-    pub(crate) fn new(places: &Places, view: &View, scratch: PathBuf) -> Result<Self, Failure> {
+    pub(crate) fn new(places: &Places, view: &View, scratch: &Path) -> Result<Self, Failure> {
         set_child_subreaper(Some(Pid::INIT)).during(|| "taking over orphans".into())?;
         // Some kernels are built without it, and then nobody could find the processes of a call.
         openat(CWD, "/proc/thread-self/children", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
             .during(|| "asking for the children of a process".into())?;
         let mut rules = Rules::of(places, Tier::Landlock)?;
-        rules.allow_call(view, &scratch, Tier::Landlock, Network::None)?;
-        Ok(Self { scratch, rules: Some(rules), first: None })
+        rules.allow_call(view, scratch, Tier::Landlock, Network::None)?;
+        Ok(Self { rules: Some(rules), first: None })
     }
 }
 
@@ -77,21 +75,7 @@ impl Household for Supervisor {
     fn kill(&self, watcher: &Watcher) {
         // Where they cannot be listed, the first one is known; the caller finds the rest, since we do not answer then.
         let first = self.first.map(|first| first.as_raw_nonzero().get().cast_unsigned());
-        let processes = watcher.descendants().unwrap_or_else(|_| first.into_iter().collect());
-        for process in processes {
-            let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
-            if let Some(pid) = pid {
-                let _ = kill_process(pid, Signal::KILL);
-            }
-        }
-    }
-
-    fn bound(&self) -> Scratch {
-        Scratch::OnDisk
-    }
-
-    fn scratch_to_remove(&self) -> Option<PathBuf> {
-        Some(self.scratch.clone())
+        kill_each(&watcher.descendants().unwrap_or_else(|_| first.into_iter().collect()));
     }
 }
 
@@ -128,11 +112,4 @@ pub(crate) fn scratch_folder(base: &Path) -> Result<PathBuf, Failure> {
     };
     make().during(|| format!("making a scratch folder in {}", base.display()))?;
     Ok(scratch)
-}
-
-fn random() -> Result<[u8; 8], Errno> {
-    let mut bytes = [0; 8];
-    let file = openat(CWD, "/dev/urandom", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-    rustix::io::read(&file, &mut bytes)?;
-    Ok(bytes)
 }

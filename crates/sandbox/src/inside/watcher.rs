@@ -14,7 +14,7 @@ use super::processes::{Proc, Process, field};
 use super::quota::Quota;
 use crate::kernel::ticks_per_second;
 use crate::profile::Limits;
-use crate::report::{Overrun, Stop};
+use crate::report::Stop;
 use crate::wire::Failure;
 
 /// How often memory is looked at. In that time one process can fill some tens of megabytes.
@@ -24,7 +24,7 @@ pub(crate) const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Watcher {
     limits: Limits,
-    quota: Quota,
+    pub(super) quota: Quota,
     memory: KernelMemory,
     pub(crate) proc: Proc,
     /// The supervisor itself, which is not counted.
@@ -50,11 +50,6 @@ impl Watcher {
             had_closed: false,
             most_memory: 0,
         })
-    }
-
-    /// The folder that held too much, where that is why the call was stopped.
-    pub(crate) fn overrun(&self) -> Option<&Overrun> {
-        self.quota.overrun()
     }
 
     /// How long until the next look. Whoever keeps us busy in the meantime does not put it off.

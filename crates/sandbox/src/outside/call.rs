@@ -16,7 +16,7 @@ use super::layers::LayersTried;
 use super::supervised::{GatewaySocket, Supervised, Supervisor};
 use crate::cancel::Cancel;
 use crate::clock::Clock;
-use crate::command::{Command, Input};
+use crate::command::Command;
 use crate::error::Error;
 use crate::inside::{HOME, SCRATCH, SHARED_MEMORY};
 use crate::outputs::Outputs;
@@ -93,8 +93,8 @@ impl<'a> Call<'a> {
             has_worked: tried.has_worked(command),
         };
         let (stdin, input): (Option<(PipeWriter, &[u8])>, OwnedFd) = match &command.stdin {
-            Input::Nothing => (None, nothing()?),
-            Input::Bytes(bytes) => {
+            None => (None, nothing()?),
+            Some(bytes) => {
                 let (read, write) = io::pipe()?;
                 // What a program does not read must not keep us from reading what it writes.
                 rustix::io::ioctl_fionbio(&write, true).map_err(io::Error::from)?;

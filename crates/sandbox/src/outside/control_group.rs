@@ -109,7 +109,7 @@ impl Groups {
 
     /// The group in which rooms are born, so that they may put calls into groups beside it.
     pub(crate) fn rooms(&self) -> Option<OwnedFd> {
-        self.with(|open| open.base()?.rooms())
+        self.with(|open| open.base()?.rooms.try_clone())
     }
 
     /// No more groups are made: they turned out to be of no use.
@@ -169,7 +169,7 @@ impl Open {
 
     fn in_base(&mut self, tier: Tier) -> std::io::Result<Group> {
         let name = self.owner.next_name();
-        Group::make(self.base()?.calls(), &name, tier)
+        Group::make(&self.base()?.calls, &name, tier)
     }
 }
 

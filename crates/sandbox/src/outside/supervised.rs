@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process, pidfd_send_signal};
+use rustix::process::{Signal, pidfd_send_signal};
 
 use super::call::{CallLine, refused};
 use crate::command::Command;
 use crate::error::Error;
-use crate::inside::{Proc, field};
+use crate::inside::{Proc, field, kill_each};
 use crate::profile::{Network, Profile};
 use crate::tier::Tier;
 use crate::wire::{Reply, decode, receive};
@@ -74,11 +74,7 @@ impl Supervisor {
             if processes.iter().all(|process| matches!(proc.process(*process), Ok(None))) {
                 return;
             }
-            for process in
-                processes.into_iter().filter_map(|number| Pid::from_raw(i32::try_from(number).ok()?))
-            {
-                let _ = kill_process(process, Signal::KILL);
-            }
+            kill_each(&processes);
         }
     }
 }
@@ -167,7 +163,7 @@ pub(super) fn wait_for(descriptor: &OwnedFd, longest: Duration) -> bool {
 #[expect(clippy::disallowed_methods, reason = "a test starts processes of its own")]
 mod tests {
     use super::*;
-    use rustix::process::{PidfdFlags, pidfd_open};
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
     #[test]
     fn a_call_that_is_not_over_is_killed_with_all_that_came_from_it() {

@@ -16,8 +16,10 @@ const ROOMS: &str = "rooms";
 pub(crate) struct Base {
     above: Arc<Folder>,
     name: String,
-    calls: Arc<Folder>,
-    rooms: OwnedFd,
+    /// Where groups for calls are made.
+    pub(super) calls: Arc<Folder>,
+    /// The folder of the rooms' group.
+    pub(super) rooms: OwnedFd,
     how: How,
 }
 
@@ -45,16 +47,6 @@ impl Base {
             open_to_all(&base.calls)?;
         }
         Ok(base)
-    }
-
-    /// Where groups for calls are made.
-    pub(crate) fn calls(&self) -> &Arc<Folder> {
-        &self.calls
-    }
-
-    /// The folder of the rooms' group.
-    pub(crate) fn rooms(&self) -> io::Result<OwnedFd> {
-        self.rooms.try_clone()
     }
 }
 
