@@ -1,8 +1,7 @@
 //! Patterns of commands: what stands in `Bash(…)` and behind `command:`.
 
-use crate::shell::{self, Command, Line, Refusal, Shown, Word, quote};
+use crate::shell::{self, Command, Refusal, Word, quote};
 use std::fmt;
-use std::ops::Range;
 
 /// Which commands are meant: `git:*`, `git diff:*`, `git *`, `git status`, `*`.
 ///
@@ -144,55 +143,4 @@ impl fmt::Display for CommandPattern {
             Rest::Anything => f.write_str(":*"),
         }
     }
-}
-
-/// What patterns say about a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Every command matches one: the index of the first pattern that does, command by command.
-    Matched(Vec<usize>),
-    /// This command matches none, so the line does not pass, whatever else is in it.
-    Unmatched(Unmatched),
-}
-
-impl Verdict {
-    /// Whether every command matches.
-    pub fn is_matched(&self) -> bool {
-        matches!(self, Self::Matched(_))
-    }
-}
-
-/// The first command of a line that no pattern names.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unmatched {
-    /// Which command of the line, from 0.
-    pub index: usize,
-    /// The command as it is written.
-    pub text: String,
-    /// Where it stands.
-    pub span: Range<usize>,
-}
-
-impl fmt::Display for Unmatched {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`, command {} of the line, matches no pattern", Shown(&self.text), self.index + 1)
-    }
-}
-
-/// Holds every simple command of a line against the patterns; each has to match one of them.
-pub fn judge(line: &Line, patterns: &[CommandPattern]) -> Verdict {
-    let mut matched = Vec::with_capacity(line.commands.len());
-    for (index, command) in line.commands.iter().enumerate() {
-        match patterns.iter().position(|pattern| pattern.matches(command)) {
-            Some(pattern) => matched.push(pattern),
-            None => {
-                return Verdict::Unmatched(Unmatched {
-                    index,
-                    text: line.text(command).to_owned(),
-                    span: command.span.clone(),
-                });
-            }
-        }
-    }
-    Verdict::Matched(matched)
 }

@@ -88,4 +88,4 @@ pub use wording::NoAction;
 // Shell lines.
 mod command_pattern;
 pub mod shell;
-pub use command_pattern::{CommandPattern, PatternError, Unmatched, Verdict, judge};
+pub use command_pattern::{CommandPattern, PatternError};

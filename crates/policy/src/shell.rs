@@ -30,7 +30,6 @@ pub use here_document::HereDocument;
 pub use quote::quote;
 pub use redirection::{Redirection, RedirectionKind};
 pub use refusal::{Refusal, RefusalKind};
-pub(crate) use shown::Shown;
 
 /// A line of more bytes is refused. Linux takes no single argument of 128 KiB or more, its closing NUL included, so a
 /// longer line could not be handed to `bash -c` anyway.

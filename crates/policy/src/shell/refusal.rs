@@ -1,6 +1,6 @@
 //! Why a line was not understood: the piece, its place, and what to write instead.
 
-use super::shown::Shown;
+use super::shown::shown;
 use std::fmt;
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, remedy) = self.kind.words();
         if !self.piece.is_empty() {
-            write!(f, "`{}` ", Shown(&self.piece))?;
+            write!(f, "`{}` ", shown(&self.piece))?;
         }
         match self.line {
             1 => write!(f, "at column {}", self.column)?,
