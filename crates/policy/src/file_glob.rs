@@ -166,38 +166,12 @@ impl FileGlob {
         tokens(&self.text).flat_map(literal).collect()
     }
 
-    /// What kind of places it means, for whoever has to open them.
-    pub fn shape(&self) -> Shape {
-        if self.starts_elsewhere() {
-            return Shape::Elsewhere;
-        }
-        if self.is_exact() {
-            return Shape::One(String::from_utf8_lossy(&self.literal()).into_owned());
-        }
-        let fixed = self.fixed_steps().join("/");
-        let below = self.text.strip_suffix("**").map(|folder| folder.trim_end_matches('/'));
-        if below == Some(fixed.as_str()) { Shape::Below(fixed) } else { Shape::Some(fixed) }
-    }
-
     /// Whether it names a place inside the project: its first step is literal, and it does not start elsewhere. `**` and
     /// `*.md` name no place, and a skill that could grant itself those could grant itself the project.
     pub fn names_a_place(&self) -> bool {
         let first = self.text.split('/').next().unwrap_or_default();
         !first.is_empty() && first != "~" && !first.starts_with('~') && !first.contains(SPECIAL)
     }
-}
-
-/// What kind of places a glob means.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// This one.
-    One(String),
-    /// Everything below this folder; below the folder it is seen from where that is empty.
-    Below(String),
-    /// Some of what is below this folder.
-    Some(String),
-    /// Places that are not seen from a folder: absolute ones, or below home.
-    Elsewhere,
 }
 
 /// Characters that make a glob more than a path.
@@ -304,24 +278,6 @@ mod tests {
             ("a[1].md", "a1.md", true),
         ] {
             assert_eq!(glob(text).matches(path), expect, "{text} {path}");
-        }
-    }
-
-    #[test]
-    fn a_glob_says_what_has_to_be_opened_for_it() {
-        for (text, expect) in [
-            ("docs/a.md", Shape::One("docs/a.md".into())),
-            ("docs/**", Shape::Below("docs".into())),
-            ("docs/", Shape::Below("docs".into())),
-            ("**", Shape::Below(String::new())),
-            ("docs/*.md", Shape::Some("docs".into())),
-            ("*.md", Shape::Some(String::new())),
-            ("docs/**/a", Shape::Some("docs".into())),
-            ("docs/a**", Shape::Some("docs".into())),
-            ("/etc/**", Shape::Elsewhere),
-            ("~/x", Shape::Elsewhere),
-        ] {
-            assert_eq!(glob(text).shape(), expect, "{text}");
         }
     }
 

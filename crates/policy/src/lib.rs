@@ -71,7 +71,7 @@ pub use approval_key::ApprovalKey;
 pub use approval_request::{ApprovalRequest, Grant};
 pub use changes_decision::{ChangeRules, ChangesDecision, UndecidedChanges};
 pub use decision::{Decision, Reason, Ruling};
-pub use file_glob::{FileGlob, NoGlob, Shape};
+pub use file_glob::{FileGlob, NoGlob};
 pub use gate::Gate;
 pub use host::{Host, HostPattern, NoHost};
 pub use mode::{Asking, Mode, NoMode};
