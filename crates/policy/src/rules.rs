@@ -284,7 +284,6 @@ impl Layer {
 pub struct Rules {
     mode: Mode,
     mode_source: Option<Source>,
-    wanted_yolo: Option<Source>,
     is_project_trusted: bool,
     deny: Vec<Cited>,
     ask: Vec<Cited>,
@@ -324,10 +323,7 @@ impl Rules {
         let Some(mode) = layer.mode else { return };
         let is_taken = match (layer.source.owner, project) {
             (Owner::Stranger, _) | (Owner::Project, Standing::Untrusted) => mode.narrows(self.mode),
-            (Owner::Project, Standing::Trusted) if mode == Mode::Yolo => {
-                self.wanted_yolo = Some(layer.source.clone());
-                false
-            }
+            (Owner::Project, Standing::Trusted) if mode == Mode::Yolo => false,
             (Owner::User | Owner::Flag, _)
             | (Owner::Project, Standing::Trusted | Standing::TrustedWithYolo) => true,
         };
@@ -368,11 +364,6 @@ impl Rules {
     /// Who chose the mode, if somebody did.
     pub fn mode_source(&self) -> Option<&Source> {
         self.mode_source.as_ref()
-    }
-
-    /// The file of a trusted project that wants `yolo`, which takes a yes of its own.
-    pub fn wanted_yolo(&self) -> Option<&Source> {
-        self.wanted_yolo.as_ref()
     }
 
     /// What could not be taken as it is written, in the order in which the layers were heard.

@@ -63,7 +63,9 @@ fn modes_are_heard_in_order_and_a_project_widens_only_with_a_yes() {
         let layers = vec![one(Owner::Flag, flag), one(Owner::Project, project), one(Owner::User, user)];
         let rules = Rules::new(layers, standing);
         assert_eq!(rules.mode(), expect, "{user} {project} {flag} {standing:?}");
-        assert_eq!(rules.wanted_yolo().is_some(), project == "yolo" && standing == Trusted);
+        let is_refused =
+            rules.problems().iter().any(|problem| problem.message.starts_with("`yolo` is not taken"));
+        assert_eq!(is_refused, project == "yolo" && standing != TrustedWithYolo);
     }
 }
 
@@ -93,7 +95,8 @@ fn the_rules_of_core_agent_are_taken_as_they_are() {
         vec![from_agents_json(r#"{"permissions":{"mode":"yolo"}}"#, project())],
         Standing::Trusted,
     );
-    assert_eq!((yolo.mode(), yolo.wanted_yolo().is_some()), (Mode::Ask, true));
+    assert_eq!(yolo.mode(), Mode::Ask);
+    assert_eq!(yolo.problems()[0].message, "`yolo` is not taken from a project without a yes");
 }
 
 #[test]
