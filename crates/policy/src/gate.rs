@@ -60,7 +60,7 @@ impl Gate<'_> {
         }
         if self.mode() != Mode::Yolo {
             let rules = || asked().flat_map(|aspect| self.rules.asking(aspect));
-            let rule = rules().find(|rule| !is_refused || self.rules.is_heard_in_full(rule));
+            let rule = rules().find(|rule| !is_refused || self.rules.is_heard_in_full(&rule.source));
             if let Some(rule) = rule {
                 return self.ask(Reason::AskRule(rule.clone()), question, Vec::new());
             }

@@ -162,10 +162,7 @@ impl Layer {
     /// The same with a mode.
     #[must_use]
     pub fn mode(mut self, text: &str) -> Self {
-        match text.parse() {
-            Ok(mode) => self.mode = Some(mode),
-            Err(error) => self.no_mode("mode", &format!("{error}; until then it counts as `strict`")),
-        }
+        self.set_mode("mode", text);
         self
     }
 
@@ -222,38 +219,37 @@ impl Layer {
     }
 
     fn add(&mut self, list: List, entry: &str, text: &str) {
-        let cited = |rule: Rule| Cited { rule, text: text.to_owned(), source: self.source.clone() };
-        match text.parse::<Rule>() {
-            Ok(rule) => {
-                if let Rule::Absent(_) = rule {
-                    let message =
-                        format!("metier has no tool `{}`, so the rule never matches", visible(text));
-                    self.report(entry, Severity::Info, message);
-                    return;
-                }
-                let cited = cited(rule);
-                match list {
-                    List::Deny => self.deny.push(cited),
-                    List::Ask => self.ask.push(cited),
-                    List::Allow => self.allow.push(cited),
-                }
+        let (rule, is_read) = match text.parse::<Rule>() {
+            Ok(Rule::Absent(_)) => {
+                let message = format!("metier has no tool `{}`, so the rule never matches", visible(text));
+                return self.report(entry, Severity::Info, message);
             }
+            Ok(rule) => (rule, true),
             Err(error) => {
-                let cited = cited((*error.meant).clone());
-                let meant = &cited.rule;
                 let holds = match list {
                     List::Deny | List::Ask => {
-                        format!("until it can be read, what `{meant}` means is asked about")
+                        format!("until it can be read, what `{}` means is asked about", error.meant)
                     }
                     List::Allow => "it allows nothing".to_owned(),
                 };
                 self.report(entry, Severity::Error, format!("{error}; {holds}"));
-                match list {
-                    List::Deny => self.unread.push(cited),
-                    List::Ask => self.ask.push(cited),
-                    List::Allow => {}
-                }
+                (*error.meant, false)
             }
+        };
+        let rules = match (list, is_read) {
+            (List::Deny, true) => &mut self.deny,
+            (List::Deny, false) => &mut self.unread,
+            (List::Ask, _) => &mut self.ask,
+            (List::Allow, true) => &mut self.allow,
+            (List::Allow, false) => return,
+        };
+        rules.push(Cited { rule, text: text.to_owned(), source: self.source.clone() });
+    }
+
+    fn set_mode(&mut self, entry: &str, text: &str) {
+        match text.parse() {
+            Ok(mode) => self.mode = Some(mode),
+            Err(error) => self.no_mode(entry, &format!("{error}; until then it counts as `strict`")),
         }
     }
 
@@ -269,13 +265,23 @@ impl Layer {
         self.report(entry, Severity::Error, message);
     }
 
+    /// Says that what it allows does not count, since it is a project's word without the user's.
+    fn leave_allow_out(&mut self, project: Standing) {
+        let what = match self.allow.len() {
+            0 => return,
+            1 => "1 rule".to_owned(),
+            count => format!("{count} rules"),
+        };
+        let why = match project {
+            Standing::Untrusted => "since the project is not trusted; `metier trust` changes that",
+            _ => "new since you trusted the project; `metier trust --diff` shows what is new",
+        };
+        self.report("allow", Severity::Info, format!("{what} not taken, {why}"));
+    }
+
     fn report(&mut self, entry: &str, severity: Severity, message: String) {
-        self.problems.push(Problem {
-            source: self.source.clone(),
-            entry: entry.to_owned(),
-            severity,
-            message,
-        });
+        let (source, entry) = (self.source.clone(), entry.to_owned());
+        self.problems.push(Problem { source, entry, severity, message });
     }
 }
 
@@ -300,60 +306,35 @@ impl Rules {
         layers.sort_by_key(|layer| layer.source.owner);
         let mut rules = Self { is_project_trusted: project != Standing::Untrusted, ..Self::default() };
         for mut layer in layers {
-            let is_stranger = match layer.source.owner {
-                Owner::Stranger => true,
-                Owner::Project => project == Standing::Untrusted,
-                Owner::User | Owner::Flag => false,
-            };
+            rules.hear_mode(&mut layer, project);
+            if rules.is_heard_in_full(&layer.source) {
+                rules.allow.append(&mut layer.allow);
+            } else {
+                layer.leave_allow_out(project);
+            }
             rules.deny.append(&mut layer.deny);
             rules.ask.append(&mut layer.ask);
             rules.unread.append(&mut layer.unread);
             rules.problems.append(&mut layer.problems);
-            rules.hear_mode(&layer, project);
-            if is_stranger {
-                rules.not_taken(&layer, project);
-            } else {
-                rules.allow.append(&mut layer.allow);
-            }
         }
         rules
     }
 
-    fn hear_mode(&mut self, layer: &Layer, project: Standing) {
+    fn hear_mode(&mut self, layer: &mut Layer, project: Standing) {
         let Some(mode) = layer.mode else { return };
-        let is_taken = match (layer.source.owner, project) {
-            (Owner::Stranger, _) | (Owner::Project, Standing::Untrusted) => mode.narrows(self.mode),
-            (Owner::Project, Standing::Trusted) if mode == Mode::Yolo => false,
-            (Owner::User | Owner::Flag, _)
-            | (Owner::Project, Standing::Trusted | Standing::TrustedWithYolo) => true,
+        let is_taken = if self.is_heard_in_full(&layer.source) {
+            // The `yolo` of a project takes a yes of its own.
+            layer.source.owner != Owner::Project || mode != Mode::Yolo || project == Standing::TrustedWithYolo
+        } else {
+            mode.narrows(self.mode)
         };
         if is_taken {
             self.mode = mode;
             self.mode_source = Some(layer.source.clone());
         } else {
             let message = format!("`{mode}` is not taken from a project without a yes");
-            let entry = "mode".to_owned();
-            let source = layer.source.clone();
-            self.problems.push(Problem { source, entry, severity: Severity::Info, message });
+            layer.report("mode", Severity::Info, message);
         }
-    }
-
-    fn not_taken(&mut self, layer: &Layer, project: Standing) {
-        if layer.allow.is_empty() {
-            return;
-        }
-        let count = layer.allow.len();
-        let what = if count == 1 { "1 rule".to_owned() } else { format!("{count} rules") };
-        let why = match project {
-            Standing::Untrusted => "since the project is not trusted; `metier trust` changes that",
-            _ => "new since you trusted the project; `metier trust --diff` shows what is new",
-        };
-        self.problems.push(Problem {
-            source: layer.source.clone(),
-            entry: "allow".to_owned(),
-            severity: Severity::Info,
-            message: format!("{what} not taken, {why}"),
-        });
     }
 
     /// What holds where nothing else says anything.
@@ -392,9 +373,9 @@ impl Rules {
         self.ask.iter().filter(|cited| cited.rule.touches(aspect) != Touch::No)
     }
 
-    /// Whether a rule is the user's word or as good as that. One of a project that is not trusted only narrows.
-    pub(crate) fn is_heard_in_full(&self, rule: &Cited) -> bool {
-        match rule.source.owner {
+    /// Whether what stands there is the user's word or as good as that. A project that is not trusted only narrows.
+    pub(crate) fn is_heard_in_full(&self, source: &Source) -> bool {
+        match source.owner {
             Owner::User | Owner::Flag => true,
             Owner::Project => self.is_project_trusted,
             Owner::Stranger => false,

@@ -12,7 +12,8 @@ use tree::Tree;
 pub fn from_agents_json(text: &str, source: Source) -> Layer {
     let mut layer = Layer::new(source);
     permissions(&mut layer, text, |layer, key, value| match (key, value) {
-        ("mode", Tree::Text(mode)) => core_agent_mode(layer, mode),
+        ("mode", Tree::Text(mode)) if mode == "acceptEdits" => edits_still_ask(layer, "permissions.mode"),
+        ("mode", Tree::Text(mode)) => layer.set_mode("permissions.mode", mode),
         ("mode", other) => layer.no_mode("permissions.mode", &not_a_text(other)),
         (key, value) => list(layer, key, value, str::to_owned),
     });
@@ -61,14 +62,10 @@ fn permissions(layer: &mut Layer, text: &str, mut each: impl FnMut(&mut Layer, &
 }
 
 fn list(layer: &mut Layer, key: &str, value: &Tree, rewrite: fn(&str) -> String) {
-    let list = match key {
-        "deny" => List::Deny,
-        "ask" => List::Ask,
-        "allow" => List::Allow,
-        other => {
-            let message = format!("metier knows no `{}` here; it has no effect", visible(other));
-            return layer.report(&format!("permissions.{}", visible(other)), Severity::Warning, message);
-        }
+    let Some(list) = [List::Deny, List::Ask, List::Allow].into_iter().find(|list| list.word() == key) else {
+        let key = visible(key);
+        let message = format!("metier knows no `{key}` here; it has no effect");
+        return layer.report(&format!("permissions.{key}"), Severity::Warning, message);
     };
     let single;
     let items = match value {
@@ -101,19 +98,6 @@ fn not_a_rule(layer: &mut Layer, list: List, entry: &str, value: &Tree) {
 
 fn not_a_text(value: &Tree) -> String {
     format!("the entry is {} and should be a text", value.kind())
-}
-
-fn core_agent_mode(layer: &mut Layer, mode: &str) {
-    if mode == "acceptEdits" {
-        edits_still_ask(layer, "permissions.mode");
-        return;
-    }
-    match mode.parse() {
-        Ok(mode) => layer.mode = Some(mode),
-        Err(error) => {
-            layer.no_mode("permissions.mode", &format!("{error}; until then it counts as `strict`"));
-        }
-    }
 }
 
 /// Claude Code's modes by the ones that let no more pass.
