@@ -1,20 +1,20 @@
 //! Reading a rule, in metier's spelling and in those of other clients.
 
 use super::{Reach, Rule, SkillPart, script_name};
-use crate::file_glob::{FileGlob, NoGlob};
-use crate::host::{HostPattern, NoHost};
-use crate::name_glob::{NameGlob, NoName, SkillPattern};
+use crate::file_glob::NoGlob;
+use crate::host::NoHost;
+use crate::name_glob::{NoName, SkillPattern};
 use crate::{CommandPattern, PatternError};
 use metier_diagnostic::visible;
 use metier_skill::{CLAUDE_CODE_TOOLS, Tool, ToolPattern, tokenize};
-use std::fmt;
 use std::str::FromStr;
 
 /// The longest rule. A line of a configuration is far shorter, and a pattern is held against every action.
 const MAX_RULE: usize = 4096;
 
 /// A text that is no rule, and what it may have been about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{}`, column {column}: {problem}", shown(.text))]
 pub struct RuleError {
     /// The text.
     pub text: String,
@@ -65,25 +65,17 @@ pub enum RuleProblem {
     Domain,
     /// A name.
     #[error("{0}; write the name as `metier list` shows it, with `*` for any run of characters")]
-    Name(NoName),
+    Name(#[from] NoName),
     /// A glob.
     #[error("{0}")]
-    Glob(NoGlob),
+    Glob(#[from] NoGlob),
     /// A host.
     #[error("{0}")]
-    Host(NoHost),
+    Host(#[from] NoHost),
     /// A command pattern.
     #[error("{0}")]
     Command(PatternError),
 }
-
-impl fmt::Display for RuleError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`, column {}: {}", shown(&self.text), self.column, self.problem)
-    }
-}
-
-impl std::error::Error for RuleError {}
 
 /// Characters of a rule that an error repeats: it names the column, too, and a rule has no bound.
 const MAX_SHOWN: usize = 200;
@@ -144,7 +136,7 @@ fn read(text: &str, meant: &mut Rule) -> Result<Rule, Wrong> {
             if server.is_empty() || tool.is_empty() {
                 return Err((RuleProblem::Mcp, at));
             }
-            Ok(Rule::Mcp { server: name(server, at)?, tool: name(tool, at + server.len() + 1)? })
+            Ok(Rule::Mcp { server: named(server, at)?, tool: named(tool, at + server.len() + 1)? })
         }
         "tool" => tool(rest, at, meant),
         // `bash:git status` is how core-agent writes `Bash(git status)`.
@@ -169,7 +161,7 @@ fn every_server() -> Rule {
 
 fn skill(text: &str, at: usize, meant: &mut Rule) -> Result<Rule, Wrong> {
     let (who, part) = text.split_once('/').map_or((text, None), |(who, part)| (who, Some(part)));
-    let skill: SkillPattern = who.parse().map_err(|error| (RuleProblem::Name(error), at))?;
+    let skill: SkillPattern = named(who, at)?;
     *meant = Rule::Skill { skill: skill.clone(), part: None };
     let at = at + who.len() + 1;
     let part = part.map(|part| skill_part(part, at)).transpose()?;
@@ -181,8 +173,8 @@ fn skill_part(text: &str, at: usize) -> Result<SkillPart, Wrong> {
     let inner = at + head.len() + 1;
     let given = rest.unwrap_or_default();
     Ok(match head {
-        "read" => SkillPart::Read(glob(given, inner)?),
-        "script" => SkillPart::Script(glob(script_name(given), inner)?),
+        "read" => SkillPart::Read(named(given, inner)?),
+        "script" => SkillPart::Script(named(script_name(given), inner)?),
         "command" => SkillPart::Command(command(given, inner)?),
         "write" | "host" | "secret" => SkillPart::Reach(reach(head, given, inner)?),
         "inject" | "hook" if rest.is_some() => return Err((RuleProblem::Bare(head.to_owned()), at)),
@@ -194,22 +186,15 @@ fn skill_part(text: &str, at: usize) -> Result<SkillPart, Wrong> {
 
 fn reach(head: &str, rest: &str, at: usize) -> Result<Reach, Wrong> {
     Ok(match head {
-        "write" => Reach::Write(glob(rest, at)?),
-        "host" => Reach::Host(host(rest, at)?),
-        _ => Reach::Secret(name(rest, at)?),
+        "write" => Reach::Write(named(rest, at)?),
+        "host" => Reach::Host(named(rest, at)?),
+        _ => Reach::Secret(named(rest, at)?),
     })
 }
 
-fn glob(text: &str, at: usize) -> Result<FileGlob, Wrong> {
-    text.parse().map_err(|error| (RuleProblem::Glob(error), at))
-}
-
-fn host(text: &str, at: usize) -> Result<HostPattern, Wrong> {
-    text.parse().map_err(|error| (RuleProblem::Host(error), at))
-}
-
-fn name(text: &str, at: usize) -> Result<NameGlob, Wrong> {
-    text.parse().map_err(|error| (RuleProblem::Name(error), at))
+/// A name, a glob or a host in a rule.
+fn named<T: FromStr<Err: Into<RuleProblem>>>(text: &str, at: usize) -> Result<T, Wrong> {
+    text.parse::<T>().map_err(|error| (error.into(), at))
 }
 
 fn command(text: &str, at: usize) -> Result<CommandPattern, Wrong> {
@@ -255,7 +240,7 @@ fn of_pattern(pattern: &ToolPattern, at: usize, meant: &mut Rule) -> Result<Rule
         if argument.is_some() || server.is_empty() || tool.is_empty() {
             return Err((RuleProblem::Mcp, at));
         }
-        return Ok(Rule::Mcp { server: name(server, at)?, tool: name(tool, at)? });
+        return Ok(Rule::Mcp { server: named(server, at)?, tool: named(tool, at)? });
     }
     let Some(tool) = Tool::named(written) else {
         let is_elsewhere = CLAUDE_CODE_TOOLS.contains(&written.as_str()) || Tool::kin(written).is_some();
@@ -278,14 +263,14 @@ fn of_pattern(pattern: &ToolPattern, at: usize, meant: &mut Rule) -> Result<Rule
         (Tool::WebFetch, Some(given)) => {
             *meant = bare.clone();
             match given.strip_prefix("domain:") {
-                Some(domain) => Rule::Fetch(host(domain, inner + "domain:".len())?),
+                Some(domain) => Rule::Fetch(named(domain, inner + "domain:".len())?),
                 None if given == "*" => bare,
                 None => return Err((RuleProblem::Domain, inner)),
             }
         }
         (Tool::Read | Tool::Write | Tool::Edit | Tool::Grep | Tool::Glob, Some(given)) => {
             *meant = bare;
-            Rule::Tool { tool, glob: Some(glob(given, inner)?) }
+            Rule::Tool { tool, glob: Some(named(given, inner)?) }
         }
         (Tool::WebSearch | Tool::Task, Some(given)) => Rule::Absent(super::wording::with(written, given)),
         (_, Some(_)) => {
@@ -302,11 +287,11 @@ fn foreign_skill(given: Option<&str>, at: usize, meant: &mut Rule) -> Result<Rul
     let text = given.unwrap_or("*").trim();
     let text = text.strip_suffix(" *").or_else(|| text.strip_suffix(":*")).unwrap_or(text);
     *meant = "*".parse().map_or(Rule::Any, |skill| Rule::Skill { skill, part: None });
-    let mut skill: SkillPattern = text.parse().map_err(|error| (RuleProblem::Name(error), at))?;
+    let mut skill: SkillPattern = named(text, at)?;
     if let Some(origin) = &skill.origin {
         let class = origin.as_str().split('.').next().unwrap_or_default();
         if !CLASSES.contains(&class) && origin.as_str() != "*" {
-            skill.origin = Some(name(&format!("plugin.{origin}"), at)?);
+            skill.origin = Some(named(&format!("plugin.{origin}"), at)?);
         }
     }
     Ok(Rule::Skill { skill, part: None })
