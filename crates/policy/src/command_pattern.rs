@@ -9,14 +9,8 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CommandPattern {
     words: Vec<String>,
-    rest: Rest,
-}
-
-/// What may follow the words of a pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Rest {
-    Nothing,
-    Anything,
+    /// Whether any further words may follow.
+    is_open: bool,
 }
 
 /// A text that is no pattern; it can never match.
@@ -41,18 +35,15 @@ impl CommandPattern {
             return Err(PatternError::Empty);
         }
         if text == "*" {
-            return Ok(Self { words: Vec::new(), rest: Rest::Anything });
+            return Ok(Self { words: Vec::new(), is_open: true });
         }
-        let (words, rest) = match text.strip_suffix('*').and_then(|head| head.strip_suffix([':', ' ', '\t']))
-        {
-            Some(head) => (head, Rest::Anything),
-            None => (text, Rest::Nothing),
-        };
+        let head = text.strip_suffix('*').and_then(|head| head.strip_suffix([':', ' ', '\t']));
+        let words = head.unwrap_or(text);
         if words.trim_matches([' ', '\t']).is_empty() {
             return Err(PatternError::Empty);
         }
         let words = shell::literal_words(words).map_err(PatternError::NotLiteral)?;
-        Ok(Self { words, rest })
+        Ok(Self { words, is_open: head.is_some() })
     }
 
     /// Whether this command is meant. A glob stands for words that are not known yet, so it equals no word of a pattern.
@@ -100,7 +91,7 @@ impl CommandPattern {
         if told.is_empty() || !is_named {
             return false;
         }
-        let told = Self { words: told.to_vec(), rest: self.rest };
+        let told = Self { words: told.to_vec(), is_open: self.is_open };
         let mut may_take = false;
         for (at, word) in rest.iter().enumerate() {
             if at > 0 && rest.get(at..).is_some_and(|rest| told.matches_argv(rest)) {
@@ -118,12 +109,9 @@ impl CommandPattern {
     }
 
     fn fits<'a, W>(&self, words: &'a [W], text: impl Fn(&'a W) -> Option<&'a str>) -> bool {
-        let length = match self.rest {
-            Rest::Nothing => words.len() == self.words.len(),
-            Rest::Anything => words.len() >= self.words.len(),
-        };
+        let is_length = words.len() == self.words.len() || (self.is_open && words.len() > self.words.len());
         // A command has a name, so no words at all are no command.
-        length
+        is_length
             && !words.is_empty()
             && self.words.iter().zip(words).all(|(own, word)| text(word) == Some(own.as_str()))
     }
@@ -137,10 +125,10 @@ impl fmt::Display for CommandPattern {
             }
             f.write_str(&quote(word))?;
         }
-        match self.rest {
-            Rest::Nothing => Ok(()),
-            Rest::Anything if self.words.is_empty() => f.write_str("*"),
-            Rest::Anything => f.write_str(":*"),
-        }
+        f.write_str(match (self.is_open, self.words.is_empty()) {
+            (false, _) => "",
+            (true, true) => "*",
+            (true, false) => ":*",
+        })
     }
 }

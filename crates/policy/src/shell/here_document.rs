@@ -22,19 +22,14 @@ pub struct HereDocument {
 /// A here-document whose body is still to come.
 pub(super) struct Opening {
     delimiter: String,
-    tabs: Tabs,
+    /// `<<-`: tabs at the beginning of lines are no part of the body.
+    strips_tabs: bool,
     pub(super) operator: Range<usize>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Tabs {
-    Kept,
-    Stripped,
 }
 
 /// Reads the delimiter behind `<<`.
 pub(super) fn open(reader: &mut Reader<'_>, start: usize) -> Result<Opening, Refusal> {
-    let tabs = if reader.take("-") { Tabs::Stripped } else { Tabs::Kept };
+    let strips_tabs = reader.take("-");
     let behind = reader.at;
     reader.skip_blanks();
     if reader.peek().is_none_or(|c| character::ends_word(c) || c == '#') {
@@ -50,7 +45,7 @@ pub(super) fn open(reader: &mut Reader<'_>, start: usize) -> Result<Opening, Ref
     if text.is_empty() || text.contains(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
         return Err(reader.refuse_from(RefusalKind::HereDocumentDelimiter, start));
     }
-    Ok(Opening { delimiter: text, tabs, operator: start..reader.at })
+    Ok(Opening { delimiter: text, strips_tabs, operator: start..reader.at })
 }
 
 /// Reads the body; the reader is behind the new line that ends the command line, and is left behind the closing line.
@@ -65,10 +60,7 @@ pub(super) fn body(reader: &mut Reader<'_>, opening: Opening) -> Result<HereDocu
             // The shell is started with the line as an argument, which NUL would end.
             return Err(reader.refuse(RefusalKind::Control, line_start + at..line_start + at + 1));
         }
-        let line = match opening.tabs {
-            Tabs::Kept => whole,
-            Tabs::Stripped => whole.trim_start_matches('\t'),
-        };
+        let line = if opening.strips_tabs { whole.trim_start_matches('\t') } else { whole };
         if line.strip_suffix('\n').unwrap_or(line) == opening.delimiter {
             let span = start..line_start;
             return Ok(HereDocument { delimiter: opening.delimiter, body, operator: opening.operator, span });

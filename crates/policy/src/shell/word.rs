@@ -10,7 +10,7 @@ use super::refusal::{Refusal, RefusalKind};
 pub(super) struct RawWord {
     pub(super) word: Word,
     pub(super) quoting: Quoting,
-    glob_begins: GlobBegins,
+    begins_with_glob: bool,
 }
 
 /// Whether any part of a word was quoted; only a bare one can be a reserved word, a number of a redirection or the
@@ -21,16 +21,10 @@ pub(super) enum Quoting {
     Quoted,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum GlobBegins {
-    Word,
-    LaterOrNever,
-}
-
 impl RawWord {
     /// The word as an argument, where a glob must not be able to become an option.
     pub(super) fn argument(self, reader: &Reader<'_>) -> Result<Word, Refusal> {
-        if self.word.glob && (self.glob_begins == GlobBegins::Word || self.word.text.starts_with('-')) {
+        if self.word.glob && (self.begins_with_glob || self.word.text.starts_with('-')) {
             return Err(reader.refuse(RefusalKind::GlobOption, self.word.span));
         }
         Ok(self.word)
@@ -43,9 +37,11 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<RawWord, Refusal> {
     let mut text = String::new();
     let mut quoting = Quoting::Bare;
     let mut glob = false;
-    let mut glob_begins = GlobBegins::LaterOrNever;
+    let mut begins_with_glob = false;
     let mut first_brace = None;
-    let mut shape = Shape::Unknown;
+    // Asked only behind `=`, `:` or an escape, none of which belongs to a name: the first answer holds, and the beginning of a
+    // word is looked at once.
+    let mut is_assignment = None;
     let mut before = None;
     while let Some(c) = reader.peek().filter(|c| !ends_word(*c)) {
         match c {
@@ -72,15 +68,14 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<RawWord, Refusal> {
                 braces(reader, &mut text)?;
             }
             '~' if before.is_none()
-                || (matches!(before, Some('=' | ':' | '\\')) && shape.is_assignment(reader, start)) =>
+                || (matches!(before, Some('=' | ':' | '\\'))
+                    && *is_assignment.get_or_insert_with(|| begins_assignment(reader, start))) =>
             {
                 let end = reader.at + extent::run(reader.rest());
                 return Err(reader.refuse(RefusalKind::Tilde, reader.at..end));
             }
             '*' | '?' | '[' => {
-                if text.is_empty() {
-                    glob_begins = GlobBegins::Word;
-                }
+                begins_with_glob |= text.is_empty();
                 glob = true;
                 text.push(c);
                 reader.next();
@@ -114,7 +109,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<RawWord, Refusal> {
         glob = false;
     }
     let word = Word { text, span, glob };
-    Ok(RawWord { word, quoting, glob_begins })
+    Ok(RawWord { word, quoting, begins_with_glob })
 }
 
 /// Reads a word that is the last part of something that begins at `start`. What cannot be read of it is refused as the
@@ -230,27 +225,11 @@ fn braces(reader: &mut Reader<'_>, text: &mut String) -> Result<(), Refusal> {
 }
 
 /// Whether a word looks like an assignment, in which bash replaces a `~` behind `=` and `:` even where it is an argument.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    /// Nobody asked yet.
-    Unknown,
-    Assignment,
-    Other,
-}
-
-impl Shape {
-    /// Asked only behind `=`, `:` or an escape, none of which belongs to a name: the first answer holds, and the beginning
-    /// of a word is looked at once.
-    fn is_assignment(&mut self, reader: &Reader<'_>, start: usize) -> bool {
-        if *self == Self::Unknown {
-            let before = reader.source.get(start..reader.at).unwrap_or_default();
-            let behind_name = before.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
-            let named = before.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-            let assigns = behind_name.starts_with(['=', '[']) || behind_name.starts_with("+=");
-            *self = if named && assigns { Self::Assignment } else { Self::Other };
-        }
-        *self == Self::Assignment
-    }
+fn begins_assignment(reader: &Reader<'_>, start: usize) -> bool {
+    let before = reader.source.get(start..reader.at).unwrap_or_default();
+    let behind_name = before.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let named = before.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    named && (behind_name.starts_with(['=', '[']) || behind_name.starts_with("+="))
 }
 
 /// Refuses the expansion that begins here. `quoting` says whether it stands in double quotes, where `$` before a quote is
