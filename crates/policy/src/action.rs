@@ -31,6 +31,16 @@ pub enum Actor {
     Skill(Skill),
 }
 
+impl Actor {
+    /// The skill, if it is one.
+    pub fn skill(&self) -> Option<&Skill> {
+        match self {
+            Self::Skill(skill) => Some(skill),
+            Self::Agent => None,
+        }
+    }
+}
+
 /// A skill as far as a decision needs to know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skill {
@@ -286,9 +296,6 @@ impl Action {
 
     /// The skill that acts, if one does.
     pub fn skill(&self) -> Option<&Skill> {
-        match &self.actor {
-            Actor::Skill(skill) => Some(skill),
-            Actor::Agent => None,
-        }
+        self.actor.skill()
     }
 }

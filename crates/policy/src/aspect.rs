@@ -1,6 +1,6 @@
 //! The parts of an action that rules are held against, one by one.
 
-use crate::action::{Action, Actor, CommandLine, Deed, Need, Skill};
+use crate::action::{Action, Actor, CommandLine, Deed, Need};
 use crate::place::Place;
 use crate::shell;
 use metier_skill::Tool;
@@ -96,14 +96,7 @@ fn runs(kind: Run, line: &CommandLine) -> Vec<Part<'_>> {
     }
 }
 
-impl<'a> Aspect<'a> {
-    pub(crate) fn skill(&self) -> Option<&'a Skill> {
-        match self.actor {
-            Actor::Skill(skill) => Some(skill),
-            Actor::Agent => None,
-        }
-    }
-
+impl Aspect<'_> {
     /// Whether this only looks: it starts nothing, changes nothing and reaches nothing.
     pub(crate) fn is_looking(&self) -> bool {
         match self.part {

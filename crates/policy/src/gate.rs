@@ -5,10 +5,10 @@ use crate::answer::{Answer, Answers, Question};
 use crate::aspect::{Aspect, Part, Run};
 use crate::decision::{Decision, Reason, Ruling};
 use crate::mode::{Asking, Mode};
-use crate::rule::Rule;
+use crate::rule::{Rule, rules_for};
 use crate::rules::Rules;
 use crate::scope::Scope;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 /// Everything a decision depends on.
 ///
@@ -196,19 +196,6 @@ fn passes(mode: Mode, aspect: &Aspect<'_>) -> bool {
         (_, Part::Tool { tool, is_whole, .. }) => tool.is_built_in() && *is_whole,
         (_, Part::Mcp { .. } | Part::Need { .. }) => false,
     }
-}
-
-/// The rules that would settle what is missing; none where one part has no rule.
-fn rules_for(missing: &[&Aspect<'_>]) -> Vec<Rule> {
-    // A set, since a build may have changed ten thousand paths.
-    let (mut rules, mut known) = (Vec::new(), HashSet::new());
-    for aspect in missing {
-        let Some(rule) = aspect.rule() else { return Vec::new() };
-        if known.insert(rule.clone()) {
-            rules.push(rule);
-        }
-    }
-    rules
 }
 
 pub(crate) fn refuse(by: Reason) -> Decision {

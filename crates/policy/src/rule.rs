@@ -4,6 +4,7 @@ mod exact;
 mod read;
 mod wording;
 
+pub(crate) use exact::rules_for;
 pub use read::{RuleError, RuleProblem};
 
 use crate::CommandPattern;
@@ -103,7 +104,10 @@ impl Rule {
         match self {
             Self::Any => !matches!(aspect.part, Part::Need { .. } | Part::Tool { is_whole: false, .. }),
             Self::Skill { skill, part } => {
-                aspect.skill().is_some_and(|own| own.names().any(|name| skill.matches(name, &own.origin)))
+                aspect
+                    .actor
+                    .skill()
+                    .is_some_and(|own| own.names().any(|name| skill.matches(name, &own.origin)))
                     && part.as_ref().map_or_else(|| is_plain(&aspect.part), |part| part.covers(aspect))
             }
             Self::Bash => matches!(aspect.part, Part::Run { kind: Run::Command, .. }),
@@ -134,7 +138,7 @@ impl Rule {
             Self::Any => Touch::Yes,
             Self::Skill { skill, part } => {
                 let is_meant = |own: &crate::Skill| own.names().any(|name| skill.touches(name, &own.origin));
-                if !aspect.skill().is_some_and(is_meant) {
+                if !aspect.actor.skill().is_some_and(is_meant) {
                     return Touch::No;
                 }
                 part.as_ref().map_or(Touch::Yes, |part| part.touches(aspect))

@@ -94,7 +94,7 @@ impl Cited {
     /// Whether the rule may allow something to this skill. Flags name what the user looks at, and a trusted project's rules
     /// are about its own work; a line of the user's configuration holds everywhere, so its bare names mean the user's own.
     fn may_widen(&self, aspect: &Aspect<'_>) -> bool {
-        match (&self.rule, self.source.owner, aspect.skill()) {
+        match (&self.rule, self.source.owner, aspect.actor.skill()) {
             (Rule::Skill { skill, .. }, Owner::User, Some(own)) => skill.may_widen(&own.origin),
             _ => true,
         }

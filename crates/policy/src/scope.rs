@@ -222,7 +222,7 @@ impl Scope {
 
     /// The grant that settles a part of an action.
     pub(crate) fn granting(&self, aspect: &Aspect<'_>) -> Option<Reason> {
-        let is_own = aspect.skill().is_some_and(|skill| skill.is(&self.skill));
+        let is_own = aspect.actor.skill().is_some_and(|skill| skill.is(&self.skill));
         let is_granted = |entry: &&Entry| {
             let Some(rule) = &entry.rule else { return false };
             match (&aspect.part, rule) {
@@ -276,7 +276,7 @@ fn is_not_a_call(aspect: &Aspect<'_>) -> bool {
 /// Whether a file of an active skill is read.
 fn is_own_reading(aspect: &Aspect<'_>, active: &[Scope]) -> bool {
     matches!(aspect.part, Part::Read(_))
-        && aspect.skill().is_some_and(|skill| active.iter().any(|scope| scope.skill.is(skill)))
+        && aspect.actor.skill().is_some_and(|skill| active.iter().any(|scope| scope.skill.is(skill)))
 }
 
 fn is_guarded(aspect: &Aspect<'_>) -> bool {

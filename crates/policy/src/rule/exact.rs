@@ -10,19 +10,13 @@ use crate::name_glob::{NameGlob, SkillPattern};
 use crate::shell::{self, quote};
 use metier_diagnostic::visible;
 use metier_skill::Tool;
+use std::collections::HashSet;
 
 impl Action {
     /// The rules that would allow this action and as little else as the language can say: one for each simple command
     /// and each need. Empty where no rule can, such as for a command line that cannot be read.
     pub fn rules(&self) -> Vec<Rule> {
-        let mut rules = Vec::new();
-        for aspect in self.aspects() {
-            let Some(rule) = aspect.rule() else { return Vec::new() };
-            if !rules.contains(&rule) {
-                rules.push(rule);
-            }
-        }
-        rules
+        rules_for(&self.aspects().iter().collect::<Vec<_>>())
     }
 
     /// The rule that lets whoever acts write what a glob means.
@@ -32,12 +26,25 @@ impl Action {
     }
 }
 
+/// The rules that would allow these parts; none where one part has no rule.
+pub(crate) fn rules_for(aspects: &[&Aspect<'_>]) -> Vec<Rule> {
+    // A set, since a build may have changed ten thousand paths.
+    let (mut rules, mut known) = (Vec::new(), HashSet::new());
+    for aspect in aspects {
+        let Some(rule) = aspect.rule() else { return Vec::new() };
+        if known.insert(rule.clone()) {
+            rules.push(rule);
+        }
+    }
+    rules
+}
+
 impl Aspect<'_> {
     /// The rule for one part. It is held against the part before it is offered: a rule that does not do what it promises
     /// is worse than none.
     pub(crate) fn rule(&self) -> Option<Rule> {
         let own = |part: Option<SkillPart>| {
-            let skill = pattern(self.skill()?)?;
+            let skill = pattern(self.actor.skill()?)?;
             Some(Rule::Skill { skill, part })
         };
         let rule = match self.part {
@@ -50,20 +57,17 @@ impl Aspect<'_> {
             Part::Run { kind: Run::Hook, .. } => own(Some(SkillPart::Hook))?,
             Part::Run { kind: Run::Command, command, .. } => {
                 let pattern = of_command(command?)?;
-                match self.skill() {
+                match self.actor.skill() {
                     Some(_) => own(Some(SkillPart::Command(pattern)))?,
                     None => Rule::Command(pattern),
                 }
             }
-            Part::Tool { tool, place, .. } => {
-                let exact = |place: &crate::Place| FileGlob::of_place(place).ok();
-                match (tool, place) {
-                    (Tool::Write | Tool::Edit | Tool::Read | Tool::Grep | Tool::Glob, Some(place)) => {
-                        Rule::Tool { tool, glob: Some(exact(place)?) }
-                    }
-                    _ => Rule::Tool { tool, glob: None },
-                }
-            }
+            Part::Tool {
+                tool: tool @ (Tool::Write | Tool::Edit | Tool::Read | Tool::Grep | Tool::Glob),
+                place: Some(place),
+                ..
+            } => Rule::Tool { tool, glob: Some(FileGlob::of_place(place).ok()?) },
+            Part::Tool { tool, .. } => Rule::Tool { tool, glob: None },
             Part::Mcp { server, tool } => Rule::Mcp { server: name(server)?, tool: name(tool)? },
             Part::Need { need, tool } => self.rule_of_need(need, tool)?,
         };
@@ -85,7 +89,7 @@ impl Aspect<'_> {
             (Need::Hosts(hosts), _) => Reach::Host(hosts.clone()),
             (Need::Secret(secret), _) => Reach::Secret(name(secret)?),
         };
-        Some(match self.skill() {
+        Some(match self.actor.skill() {
             Some(skill) => Rule::Skill { skill: pattern(skill)?, part: Some(SkillPart::Reach(reach)) },
             None => Rule::Reach(reach),
         })
