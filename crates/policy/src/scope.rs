@@ -128,22 +128,22 @@ impl Scope {
     pub fn offers(&self, tool: Offered<'_>) -> bool {
         let actor = Actor::Agent;
         let is_about = |entry: &Entry| match (tool, &entry.rule) {
-            (Offered::Tool(Tool::Bash | Tool::SkillRunScript), Some(Rule::Command(_) | Rule::Bash))
-            | (Offered::Tool(Tool::SkillRunScript), Some(Rule::Script))
-            | (Offered::Tool(Tool::WebFetch), Some(Rule::Fetch(_))) => true,
-            (Offered::Tool(own), Some(Rule::Tool { tool, .. })) => own == *tool,
-            (Offered::Mcp { server, tool }, Some(rule)) => {
+            (Offered::Tool(Tool::Bash | Tool::SkillRunScript), Rule::Command(_) | Rule::Bash)
+            | (Offered::Tool(Tool::SkillRunScript), Rule::Script)
+            | (Offered::Tool(Tool::WebFetch), Rule::Fetch(_)) => true,
+            (Offered::Tool(own), Rule::Tool { tool, .. }) => own == *tool,
+            (Offered::Mcp { server, tool }, rule) => {
                 rule.covers(&Aspect { actor: &actor, part: Part::Mcp { server, tool } })
             }
             _ => false,
         };
         let is_taken_away = self.disallowed.iter().any(|entry| match (&entry.rule, tool) {
-            (Some(Rule::Any), Offered::Tool(tool)) => !is_never_fenced(tool) && tool != Tool::SkillReadFile,
-            (Some(Rule::Bash), Offered::Tool(Tool::Bash)) => true,
-            (Some(Rule::Command(pattern)), Offered::Tool(Tool::Bash)) => is_any(pattern),
-            (Some(Rule::Tool { tool, glob: None }), Offered::Tool(own)) => own == *tool,
-            (Some(Rule::Script), Offered::Tool(own)) => own == Tool::SkillRunScript,
-            (Some(_), Offered::Mcp { .. }) => is_about(entry),
+            (Rule::Any, Offered::Tool(tool)) => !is_never_fenced(tool) && tool != Tool::SkillReadFile,
+            (Rule::Bash, Offered::Tool(Tool::Bash)) => true,
+            (Rule::Command(pattern), Offered::Tool(Tool::Bash)) => is_any(pattern),
+            (Rule::Tool { tool, glob: None }, Offered::Tool(own)) => own == *tool,
+            (Rule::Script, Offered::Tool(own)) => own == Tool::SkillRunScript,
+            (_, Offered::Mcp { .. }) => is_about(entry),
             _ => false,
         });
         let is_free = match tool {
@@ -162,12 +162,12 @@ impl Scope {
     /// The entry of `disallowed-tools` that takes a part of an action away.
     pub(crate) fn disallowing(&self, aspect: &Aspect<'_>) -> Option<Reason> {
         let is_meant = |entry: &&Entry| match (&entry.rule, &aspect.part) {
-            (None, _) | (_, Part::Need { tool: None, .. }) => false,
-            (Some(Rule::Any), part) => !matches!(part, Part::Read(_)) && !is_not_a_call(aspect),
-            (Some(Rule::Skill { .. }), part) if !matches!(part, Part::Activate) => false,
+            (_, Part::Need { tool: None, .. }) => false,
+            (Rule::Any, part) => !matches!(part, Part::Read(_)) && !is_not_a_call(aspect),
+            (Rule::Skill { .. }, part) if !matches!(part, Part::Activate) => false,
             // A skill's own files stay readable, whatever becomes of the tool that reads the project's.
-            (Some(Rule::Tool { tool, .. }), Part::Read(_)) => *tool == Tool::SkillReadFile,
-            (Some(rule), _) => rule.touches(aspect) != Touch::No,
+            (Rule::Tool { tool, .. }, Part::Read(_)) => *tool == Tool::SkillReadFile,
+            (rule, _) => rule.touches(aspect) != Touch::No,
         };
         let entry = self.disallowed.iter().find(is_meant)?;
         Some(Reason::Disallowed { skill: self.skill.clone(), tool: entry.text.clone() })
@@ -223,26 +223,23 @@ impl Scope {
     /// The grant that settles a part of an action.
     pub(crate) fn granting(&self, aspect: &Aspect<'_>) -> Option<Reason> {
         let is_own = aspect.actor.skill().is_some_and(|skill| skill.is(&self.skill));
-        let is_granted = |entry: &&Entry| {
-            let Some(rule) = &entry.rule else { return false };
-            match (&aspect.part, rule) {
-                // Only what the entry names, and only where it names somebody: `Write(**)` is `Write` in other words.
-                (Part::Need { need: Need::Write(_), .. }, Rule::Tool { glob: Some(glob), .. }) => {
-                    glob.names_a_place() && rule.covers(aspect) && !is_guarded(aspect)
-                }
-                (Part::Need { need: Need::Host { .. }, .. }, Rule::Fetch(hosts)) => {
-                    hosts.names_somebody() && rule.covers(aspect)
-                }
-                (Part::Script { .. } | Part::Run { kind: Run::Inject, .. }, _) => {
-                    is_own && entry.admits_program(aspect)
-                }
-                (Part::Activate, Rule::Skill { .. }) => rule.covers(aspect),
-                (Part::Run { kind: Run::Command, .. } | Part::Tool { .. } | Part::Mcp { .. }, rule) => {
-                    !matches!(rule, Rule::Skill { .. }) && rule.covers(aspect)
-                }
-                // Hooks run when nobody called the skill, and every other need has a rule of its own.
-                _ => false,
+        let is_granted = |entry: &&Entry| match (&aspect.part, &entry.rule) {
+            // Only what the entry names, and only where it names somebody: `Write(**)` is `Write` in other words.
+            (Part::Need { need: Need::Write(place), .. }, rule @ Rule::Tool { glob: Some(glob), .. }) => {
+                glob.names_a_place() && rule.covers(aspect) && !place.is_guarded()
             }
+            (Part::Need { need: Need::Host { .. }, .. }, rule @ Rule::Fetch(hosts)) => {
+                hosts.names_somebody() && rule.covers(aspect)
+            }
+            (Part::Script { .. } | Part::Run { kind: Run::Inject, .. }, _) => {
+                is_own && entry.admits_program(aspect)
+            }
+            (Part::Activate, rule @ Rule::Skill { .. }) => rule.covers(aspect),
+            (Part::Run { kind: Run::Command, .. } | Part::Tool { .. } | Part::Mcp { .. }, rule) => {
+                !matches!(rule, Rule::Skill { .. }) && rule.covers(aspect)
+            }
+            // Hooks run when nobody called the skill, and every other need has a rule of its own.
+            _ => false,
         };
         let entry = self.grants.iter().find(is_granted)?;
         Some(Reason::Granted { skill: self.skill.clone(), tool: entry.text.clone() })
@@ -277,8 +274,4 @@ fn is_not_a_call(aspect: &Aspect<'_>) -> bool {
 fn is_own_reading(aspect: &Aspect<'_>, active: &[Scope]) -> bool {
     matches!(aspect.part, Part::Read(_))
         && aspect.actor.skill().is_some_and(|skill| active.iter().any(|scope| scope.skill.is(skill)))
-}
-
-fn is_guarded(aspect: &Aspect<'_>) -> bool {
-    matches!(aspect.part, Part::Need { need: Need::Write(place), .. } if place.is_guarded())
 }

@@ -7,11 +7,11 @@ use crate::rule::Rule;
 use metier_diagnostic::visible;
 use metier_skill::{Tool, ToolPattern};
 
-/// One entry as it is written, and the rule it is; none where it can never match.
+/// One entry as it is written, and the rule it is: [`Rule::Absent`] where it can never match.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) text: String,
-    pub(super) rule: Option<Rule>,
+    pub(super) rule: Rule,
 }
 
 impl Entry {
@@ -31,31 +31,28 @@ impl Entry {
         if let Some((server, tool)) = bare
             && let (Ok(server), Ok(tool)) = (server.parse(), tool.parse())
         {
-            return Self { text, rule: Some(Rule::Mcp { server, tool }) };
+            return Self { text, rule: Rule::Mcp { server, tool } };
         }
-        let rule = match Rule::of_pattern(&filled) {
+        let rule = Rule::of_pattern(&filled);
+        match &rule {
             Ok(Rule::Absent(_)) => {
                 notes.push(format!("metier has no tool `{}`, so this entry never matches", visible(&text)));
-                None
             }
-            Ok(rule) => Some(rule),
-            Err(error) => {
-                notes.push(format!("{error}; the entry never matches"));
-                None
-            }
-        };
+            Ok(_) => {}
+            Err(error) => notes.push(format!("{error}; the entry never matches")),
+        }
+        let rule = rule.unwrap_or_else(|_| Rule::Absent(text.clone()));
         Self { text, rule }
     }
 
     /// `*`, where it takes away.
     pub(super) fn every() -> Self {
-        Self { text: "*".to_owned(), rule: Some(Rule::Any) }
+        Self { text: "*".to_owned(), rule: Rule::Any }
     }
 
     /// Whether a part of an action is inside a fence because of this entry.
     pub(super) fn admits(&self, aspect: &Aspect<'_>) -> bool {
-        let Some(rule) = &self.rule else { return false };
-        match (&aspect.part, rule) {
+        match (&aspect.part, &self.rule) {
             (Part::Script { .. }, _) => self.admits_program(aspect),
             // A list is about tools. `Skill(pdf)` names the tool that activates, not what pdf does afterwards.
             (_, Rule::Skill { .. } | Rule::Any) => false,
@@ -71,10 +68,10 @@ impl Entry {
     /// of what would be started; an injected command by a pattern of it.
     pub(super) fn admits_program(&self, aspect: &Aspect<'_>) -> bool {
         match (&aspect.part, &self.rule) {
-            (Part::Script { .. }, Some(Rule::Script | Rule::Bash))
-            | (Part::Run { kind: Run::Inject, .. }, Some(Rule::Bash)) => true,
-            (Part::Script { file, argv }, Some(Rule::Command(pattern))) => starts(pattern, file, argv),
-            (Part::Run { kind: Run::Inject, command: Some(command), .. }, Some(Rule::Command(pattern))) => {
+            (Part::Script { .. }, Rule::Script | Rule::Bash)
+            | (Part::Run { kind: Run::Inject, .. }, Rule::Bash) => true,
+            (Part::Script { file, argv }, Rule::Command(pattern)) => starts(pattern, file, argv),
+            (Part::Run { kind: Run::Inject, command: Some(command), .. }, Rule::Command(pattern)) => {
                 pattern.matches(command)
             }
             _ => false,
