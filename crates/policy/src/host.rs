@@ -154,13 +154,7 @@ impl HostPattern {
     /// Whether a host is meant. An address is only ever meant by itself: `*` is about names, and an address that a
     /// resolver would never give must not slip in under it.
     pub fn matches(&self, host: &Host, port: u16) -> bool {
-        let is_port = self.port.is_none_or(|own| own == port);
-        let is_host = match &self.names {
-            Names::Exact(own) => own == host,
-            Names::Below(own) => !host.is_address() && is_below(host.as_str(), own.as_str()),
-            Names::Any => !host.is_address(),
-        };
-        is_port && is_host
+        self.covers(&Self::exact(host, port))
     }
 
     /// Whether a deny rule with this pattern has anything to do with a host: as [`HostPattern::matches`], and `*` means
