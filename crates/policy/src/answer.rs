@@ -1,7 +1,7 @@
 //! Answers that were given, and to which questions they are answers.
 
 use crate::action::{Action, Deed};
-use crate::approval_key::{ActKey, ActorKey, ApprovalKey, NeedKey, need_keys};
+use crate::approval_key::{ActKey, ActorKey, ApprovalKey, NeedKey};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -62,13 +62,7 @@ impl Question {
             Deed::Script { digest, .. } => has_tree || digest.is_some(),
             _ => true,
         };
-        let key = ApprovalKey::new(
-            ActorKey::of(&action.actor),
-            ActKey::exact(&action.deed),
-            need_keys(action),
-            outside,
-        );
-        Self { key, is_bound }
+        Self { key: ApprovalKey { outside, ..action.approval_key() }, is_bound }
     }
 
     /// Everything that was shown, with the digests it is bound to.

@@ -23,27 +23,16 @@ pub struct ApprovalKey {
     pub(crate) outside: BTreeSet<String>,
 }
 
-impl ApprovalKey {
-    /// The key of an action that stands outside of some fences.
-    pub(crate) fn new(
-        actor: ActorKey,
-        act: ActKey,
-        needs: BTreeSet<NeedKey>,
-        outside: BTreeSet<String>,
-    ) -> Self {
-        Self { version: KeyVersion, actor, act, needs, outside }
-    }
-}
-
 impl Action {
     /// The key of this action, whole.
     pub fn approval_key(&self) -> ApprovalKey {
-        ApprovalKey::new(
-            ActorKey::of(&self.actor),
-            ActKey::exact(&self.deed),
-            need_keys(self),
-            BTreeSet::new(),
-        )
+        ApprovalKey {
+            version: KeyVersion,
+            actor: ActorKey::of(&self.actor),
+            act: ActKey::exact(&self.deed),
+            needs: need_keys(self),
+            outside: BTreeSet::new(),
+        }
     }
 }
 
@@ -90,7 +79,7 @@ pub(crate) enum ActorKey {
 }
 
 impl ActorKey {
-    pub(crate) fn of(actor: &Actor) -> Self {
+    fn of(actor: &Actor) -> Self {
         match actor {
             Actor::Agent => Self::Agent,
             Actor::Skill(Skill { name, origin, tree, place, .. }) => Self::Skill {
@@ -130,7 +119,7 @@ pub(crate) enum AnyPath {
 
 impl ActKey {
     /// Everything that was shown.
-    pub(crate) fn exact(deed: &Deed) -> Self {
+    fn exact(deed: &Deed) -> Self {
         match deed {
             Deed::Activate => Self::Activate,
             Deed::Read { place } => Self::Read { path: Some(place.key()) },
@@ -268,7 +257,7 @@ fn is_project(place: &Place) -> bool {
 }
 
 /// What an action needs.
-pub(crate) fn need_keys(action: &Action) -> BTreeSet<NeedKey> {
+fn need_keys(action: &Action) -> BTreeSet<NeedKey> {
     match &action.deed {
         Deed::Changes(changes) => changes.iter().map(NeedKey::of_change).collect(),
         Deed::More(need) => action.needs.iter().chain([need]).map(NeedKey::of).collect(),
