@@ -3,9 +3,8 @@
 mod change_list;
 
 use crate::action::{Action, Deed, Need};
-use change_list::ChangeList;
+use change_list::change_lines;
 use metier_diagnostic::visible;
-use std::fmt;
 
 /// What a person is asked to approve.
 ///
@@ -14,8 +13,9 @@ use std::fmt;
 pub struct ApprovalRequest {
     /// Who does what, such as "the skill `pdf` (user) runs its script".
     pub subject: String,
-    /// What a yes gives beyond the default containment. Wildcards come first, then secrets, then single hosts and files.
-    pub grants: Vec<Grant>,
+    /// What a yes gives beyond the default containment, one text each. Wildcards come first, then secrets, then single hosts and
+    /// files.
+    pub grants: Vec<String>,
     /// What would be changed in the project: protected places first, then what is lost, a line each. Of a long list folders are
     /// folded to counts and sizes.
     pub changes: Vec<String>,
@@ -25,31 +25,19 @@ pub struct ApprovalRequest {
     pub command: Option<String>,
 }
 
-/// One thing that a yes gives.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grant(Need);
-
-impl Grant {
-    /// Wide grants first, so that a long list of narrow ones cannot hide them.
-    fn rank(&self) -> u8 {
-        match &self.0 {
-            Need::WriteBelow(glob) if has_wildcard(&glob.to_string()) => 0,
-            Need::Hosts(hosts) if has_wildcard(&hosts.to_string()) => 0,
-            Need::Secret(_) => 1,
-            Need::WriteBelow(_) | Need::Hosts(_) | Need::Write(_) | Need::Host { .. } => 2,
-        }
+/// Wide grants come first, so that a long list of narrow ones cannot hide them.
+fn rank(need: &Need) -> u8 {
+    match need {
+        Need::WriteBelow(glob) if has_wildcard(&glob.to_string()) => 0,
+        Need::Hosts(hosts) if has_wildcard(&hosts.to_string()) => 0,
+        Need::Secret(_) => 1,
+        Need::WriteBelow(_) | Need::Hosts(_) | Need::Write(_) | Need::Host { .. } => 2,
     }
 }
 
 /// A folder, written with a slash at its end, means everything below it.
 fn has_wildcard(pattern: &str) -> bool {
     pattern.contains(['*', '?']) || pattern.ends_with('/')
-}
-
-impl fmt::Display for Grant {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&visible(&self.0.words()))
-    }
 }
 
 impl ApprovalRequest {
@@ -79,15 +67,16 @@ impl Action {
             _ => self.subject(),
         };
         if let Deed::Changes(changes) = &self.deed {
-            let ChangeList { lines, is_whole } = ChangeList::of(changes);
-            return ApprovalRequest { subject, grants: Vec::new(), changes: lines, is_whole, command: None };
+            let (changes, is_whole) = change_lines(changes);
+            return ApprovalRequest { subject, grants: Vec::new(), changes, is_whole, command: None };
         }
         let more = match &self.deed {
             Deed::More(need) => Some(need),
             _ => None,
         };
-        let mut grants: Vec<Grant> = self.needs.iter().chain(more).cloned().map(Grant).collect();
-        grants.sort_by_key(Grant::rank);
+        let mut grants: Vec<&Need> = self.needs.iter().chain(more).collect();
+        grants.sort_by_key(|need| rank(need));
+        let grants = grants.into_iter().map(|need| visible(&need.words()).into_owned()).collect();
         ApprovalRequest { subject, grants, changes: Vec::new(), is_whole: true, command: self.command_text() }
     }
 

@@ -68,7 +68,7 @@ mod wrappers;
 pub use action::{Action, Actor, CommandLine, Deed, Digest, Need, Skill, Trust};
 pub use answer::{Answer, Answers, Kept, Question};
 pub use approval_key::ApprovalKey;
-pub use approval_request::{ApprovalRequest, Grant};
+pub use approval_request::ApprovalRequest;
 pub use changes_decision::{ChangeRules, ChangesDecision, UndecidedChanges};
 pub use decision::{Decision, Reason, Ruling};
 pub use file_glob::{FileGlob, NoGlob};

@@ -8,34 +8,27 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most lines for unprotected paths. More than a screen is not read, so folders are folded then.
 const MAX_LINES: usize = 40;
 
-/// Lines, and whether each path has one.
-pub(super) struct ChangeList {
-    pub(super) lines: Vec<String>,
-    pub(super) is_whole: bool,
-}
-
-impl ChangeList {
-    /// Protected places come first, each on a line of its own however many there are. Then what is deleted, modified, and created.
-    pub(super) fn of(changes: &[PathChange]) -> Self {
-        // The source of a rename is in the line of its target, unless it is protected.
-        let sources: BTreeSet<&str> =
-            changes.iter().filter_map(|change| Some(change.renamed_from.as_ref()?.as_str())).collect();
-        let is_shown = |change: &&PathChange| {
-            let is_source = change.kind == PathChangeKind::Delete && sources.contains(change.place.as_str());
-            change.place.is_guarded() || !is_source
-        };
-        let (protected, mut rest): (Vec<&PathChange>, Vec<&PathChange>) =
-            changes.iter().filter(is_shown).partition(|change| change.place.is_guarded());
-        let mut lines: Vec<String> = protected.into_iter().map(|change| line('!', change)).collect();
-        let is_whole = rest.len() <= MAX_LINES;
-        rest.sort_by_key(|change| change.kind);
-        if is_whole {
-            lines.extend(rest.into_iter().map(|change| line('-', change)));
-        } else {
-            lines.extend(folded(&rest));
-        }
-        Self { lines, is_whole }
+/// The changes as lines, and whether each path has one. Protected places come first, each on a line of its own however many there
+/// are. Then what is deleted, modified, and created.
+pub(super) fn change_lines(changes: &[PathChange]) -> (Vec<String>, bool) {
+    // The source of a rename is in the line of its target, unless it is protected.
+    let sources: BTreeSet<&str> =
+        changes.iter().filter_map(|change| Some(change.renamed_from.as_ref()?.as_str())).collect();
+    let is_shown = |change: &&PathChange| {
+        let is_source = change.kind == PathChangeKind::Delete && sources.contains(change.place.as_str());
+        change.place.is_guarded() || !is_source
+    };
+    let (protected, mut rest): (Vec<&PathChange>, Vec<&PathChange>) =
+        changes.iter().filter(is_shown).partition(|change| change.place.is_guarded());
+    let mut lines: Vec<String> = protected.into_iter().map(|change| line('!', change)).collect();
+    let is_whole = rest.len() <= MAX_LINES;
+    rest.sort_by_key(|change| change.kind);
+    if is_whole {
+        lines.extend(rest.into_iter().map(|change| line('-', change)));
+    } else {
+        lines.extend(folded(&rest));
     }
+    (lines, is_whole)
 }
 
 fn line(mark: char, change: &PathChange) -> String {
