@@ -158,7 +158,7 @@ impl PendingChanges {
         let has_secret = |(index, change): &(usize, PathChange)| {
             // The name as it is: in the name for people, characters of a secret may be escapes.
             let path = self.set.entries[*index].path.as_path().to_string_lossy();
-            is_secret(&path) || change.target.as_deref().is_some_and(is_secret)
+            is_secret(&path) || change.facts.target.as_deref().is_some_and(is_secret)
         };
         let hidden = self.asked.iter().enumerate().filter(|(_, asked)| has_secret(asked));
         self.hidden = hidden.map(|(index, _)| index).collect();

@@ -226,16 +226,17 @@ impl NeedKey {
     fn of_change(change: &PathChange) -> Self {
         // What acts later is approved with its bytes, and a link with its target; any other file may have other content the
         // next time.
-        let is_bound = change.place.is_guarded() || change.entry == PathEntryKind::Link;
+        let facts = &change.facts;
+        let is_bound = change.place.is_guarded() || facts.entry == PathEntryKind::Link;
         let digest = change.digest.as_ref().filter(|_| is_bound);
         Self::Change {
             kind: change.kind,
             path: change.place.key(),
-            entry: Some(change.entry),
-            replaced: change.replaced,
-            target: change.target.clone(),
-            executable: change.executable,
-            mode: change.mode,
+            entry: Some(facts.entry),
+            replaced: facts.replaced,
+            target: facts.target.clone(),
+            executable: facts.executable,
+            mode: facts.mode,
             digest: digest.map(|digest| digest.0.clone()),
             is_project: is_project(&change.place),
         }

@@ -79,7 +79,7 @@ impl Gate<'_> {
         let (mut allowed, mut refused, mut open) = (Vec::new(), Vec::new(), Vec::new());
         for (at, change) in changes.iter().enumerate() {
             let mut change = change.clone();
-            if change.entry == PathEntryKind::Folder && !change.place.is_guarded() {
+            if change.facts.entry == PathEntryKind::Folder && !change.place.is_guarded() {
                 change.place = change.place.folder();
             }
             let decision = self.decide(&Action::changes(actor.clone(), vec![change.clone()]));

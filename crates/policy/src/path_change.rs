@@ -13,16 +13,8 @@ pub struct PathChange {
     pub place: Place,
     /// What happened.
     pub kind: PathChangeKind,
-    /// What is there afterwards; of a deleted path, what was there.
-    pub entry: PathEntryKind,
-    /// What was there before, where it was something else than `entry`.
-    pub replaced: Option<PathEntryKind>,
-    /// Where a link leads, for people. The digest tells targets apart that look the same.
-    pub target: Option<String>,
-    /// Whether there is a file that can be executed where there was no file.
-    pub executable: bool,
-    /// Other permissions than before.
-    pub mode: Option<ModeChange>,
+    /// What people are shown of it besides its path and size.
+    pub facts: EntryFacts,
     /// Size in bytes afterwards; of a deleted path and of a folder, zero.
     pub size: u64,
     /// The digest of what is there afterwards.
@@ -109,41 +101,31 @@ impl PathChange {
     /// A change of a file, or of a folder where the place is marked as one.
     pub fn new(place: Place, kind: PathChangeKind) -> Self {
         let entry = if place.is_folder() { PathEntryKind::Folder } else { PathEntryKind::File };
-        Self {
-            place,
-            kind,
-            entry,
-            replaced: None,
-            target: None,
-            executable: false,
-            mode: None,
-            size: 0,
-            digest: None,
-            renamed_from: None,
-            diff: None,
-        }
+        let facts = EntryFacts { entry, replaced: None, target: None, executable: false, mode: None };
+        Self { place, kind, facts, size: 0, digest: None, renamed_from: None, diff: None }
     }
 }
 
 /// What people are shown of an entry besides its path and size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EntryFacts<'a> {
-    /// As [`PathChange::entry`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntryFacts {
+    /// What is there afterwards; of a deleted path, what was there.
     pub entry: PathEntryKind,
-    /// As [`PathChange::replaced`].
+    /// What was there before, where it was something else than `entry`.
     pub replaced: Option<PathEntryKind>,
-    /// As [`PathChange::target`].
-    pub target: Option<&'a str>,
-    /// As [`PathChange::executable`].
+    /// Where a link leads, for people. The digest tells targets apart that look the same.
+    pub target: Option<String>,
+    /// Whether there is a file that can be executed where there was no file.
     pub executable: bool,
-    /// As [`PathChange::mode`].
+    /// Other permissions than before.
     pub mode: Option<ModeChange>,
 }
 
-impl EntryFacts<'_> {
+impl EntryFacts {
     /// What follows the name of a link, such as ` -> /etc/passwd`.
     pub fn arrow(&self) -> String {
-        self.target.map_or_else(String::new, |target| format!(" -> {}", escaped_name(target.as_bytes())))
+        let target = self.target.as_ref();
+        target.map_or_else(String::new, |target| format!(" -> {}", escaped_name(target.as_bytes())))
     }
 
     /// `link`, `was a folder`, `0644 -> 0755`, `executable`, each where it is so.
@@ -158,19 +140,6 @@ impl EntryFacts<'_> {
         .into_iter()
         .flatten()
         .collect()
-    }
-}
-
-impl PathChange {
-    /// What people are shown of it.
-    pub fn facts(&self) -> EntryFacts<'_> {
-        EntryFacts {
-            entry: self.entry,
-            replaced: self.replaced,
-            target: self.target.as_deref(),
-            executable: self.executable,
-            mode: self.mode,
-        }
     }
 }
 

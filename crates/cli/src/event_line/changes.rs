@@ -81,7 +81,7 @@ fn described(entry: &RecordedChange, first: Option<String>) -> String {
     let facts = EntryFacts {
         entry: kind(entry.entry.as_deref().unwrap_or_default()),
         replaced: entry.type_before.as_deref().map(kind),
-        target: entry.target.as_deref(),
+        target: entry.target.clone(),
         executable: entry.executable,
         mode: modes.map(|(before, after)| ModeChange { before, after }),
     };

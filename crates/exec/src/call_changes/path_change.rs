@@ -18,14 +18,9 @@ pub(super) fn path_change(change: &Change, project: &Path, is_guarded: bool) -> 
     if is_guarded {
         place = place.guarded();
     }
-    let EntryFacts { entry, replaced, target, executable, mode } = entry_facts(change);
     PathChange {
         kind: change_kind(change.kind),
-        entry,
-        replaced,
-        target: target.map(str::to_owned),
-        executable,
-        mode,
+        facts: entry_facts(change),
         size: now.map_or(0, |entry| entry.size),
         digest: now.and_then(|entry| entry.digest).map(|digest| Digest(digest.to_string())),
         renamed_from: change.renamed_from.as_ref().map(|path| written_place(path, project)),
@@ -35,14 +30,14 @@ pub(super) fn path_change(change: &Change, project: &Path, is_guarded: bool) -> 
 }
 
 /// What people are shown of a change besides its path and size.
-pub fn entry_facts(change: &Change) -> EntryFacts<'_> {
+pub fn entry_facts(change: &Change) -> EntryFacts {
     let (now, before) = (change.entry.as_ref(), change.previous());
     let entry = now.or(before.as_ref()).map_or(PathEntryKind::File, |entry| entry_kind(entry.kind));
     let replaced = before.as_ref().map(|before| entry_kind(before.kind)).filter(|before| *before != entry);
     EntryFacts {
         entry,
         replaced,
-        target: now.and_then(|entry| entry.target.as_deref()),
+        target: now.and_then(|entry| entry.target.clone()),
         executable: is_new_executable(change),
         mode: mode_change(change),
     }

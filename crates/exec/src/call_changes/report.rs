@@ -124,7 +124,7 @@ impl ReportedChange {
             mode: entry.map(|entry| format!("{:o}", entry.mode)),
             type_before: change.previous().map(|before| before.kind).filter(|_| facts.replaced.is_some()),
             mode_before: facts.mode.map(|mode| format!("{:o}", mode.before)),
-            target: facts.target.map(str::to_owned),
+            target: facts.target,
             executable: facts.executable,
             digest: entry.and_then(|entry| entry.digest).map(|digest| digest.to_string()),
             renamed_from: change.renamed_from.as_ref().map(shown),
@@ -148,7 +148,7 @@ impl ReportedChange {
         let facts = EntryFacts {
             entry: self.entry.map_or(PathEntryKind::File, entry_kind),
             replaced: self.type_before.map(entry_kind),
-            target: self.target.as_deref(),
+            target: self.target.clone(),
             executable: self.executable,
             mode: modes.map(|(before, after)| ModeChange { before, after }),
         };

@@ -82,7 +82,7 @@ impl fmt::Display for NeedKey {
                 let facts = EntryFacts {
                     entry: entry.unwrap_or(PathEntryKind::File),
                     replaced: *replaced,
-                    target: target.as_deref(),
+                    target: target.clone(),
                     executable: *executable,
                     mode: *mode,
                 };

@@ -32,16 +32,15 @@ pub(super) fn change_lines(changes: &[PathChange]) -> (Vec<String>, bool) {
 }
 
 fn line(mark: char, change: &PathChange) -> String {
-    let PathChange { place, kind, size, .. } = change;
-    let shown = change.facts();
-    let slash = if change.entry == PathEntryKind::Folder { "/" } else { "" };
+    let PathChange { place, kind, facts: shown, size, .. } = change;
+    let slash = if shown.entry == PathEntryKind::Folder { "/" } else { "" };
     let what = match &change.renamed_from {
         // What was there is gone then.
         Some(from) if *kind == PathChangeKind::Modify => format!("rename `{from}` over `{place}`"),
         Some(from) => format!("rename `{from}` to `{place}`"),
         None => format!("{} `{place}{slash}`{}", kind.word(), shown.arrow()),
     };
-    let has_size = *kind != PathChangeKind::Delete && change.entry == PathEntryKind::File;
+    let has_size = *kind != PathChangeKind::Delete && shown.entry == PathEntryKind::File;
     let protected = place.is_guarded().then(|| "protected".to_owned());
     let facts: Vec<String> =
         protected.into_iter().chain(shown.words()).chain(has_size.then(|| amount(*size))).collect();

@@ -2,8 +2,8 @@
 
 use crate::gate_acts::{rules, skill};
 use metier_policy::{
-    Action, Actor, Answer, Answers, Asking, ChangesDecision, Digest, FileGlob, Gate, Layer, List, ModeChange,
-    Owner, PathChange, PathChangeKind, PathEntryKind, Place, Rules, Ruling, Source, Standing,
+    Action, Actor, Answer, Answers, Asking, ChangesDecision, Digest, EntryFacts, FileGlob, Gate, Layer, List,
+    ModeChange, Owner, PathChange, PathChangeKind, PathEntryKind, Place, Rules, Ruling, Source, Standing,
     UndecidedChanges,
 };
 use std::time::Instant;
@@ -174,23 +174,21 @@ fn an_approval_is_for_the_paths_and_kinds_that_were_shown() {
 
 /// The same change with other facts that a question shows.
 fn varied() -> Vec<PathChange> {
-    let file = || change("~ run");
-    let link = |target: &str| PathChange {
-        entry: PathEntryKind::Link,
-        target: Some(target.to_owned()),
-        ..change("~ run")
-    };
-    let mode = |before, after| PathChange { mode: Some(ModeChange { before, after }), ..file() };
-    vec![
+    let file = || change("~ run").facts;
+    let link =
+        |target: &str| EntryFacts { entry: PathEntryKind::Link, target: Some(target.to_owned()), ..file() };
+    let mode = |before, after| EntryFacts { mode: Some(ModeChange { before, after }), ..file() };
+    let facts = [
         file(),
-        PathChange { executable: true, ..file() },
-        PathChange { replaced: Some(PathEntryKind::Folder), ..file() },
-        PathChange { entry: PathEntryKind::Folder, ..file() },
+        EntryFacts { executable: true, ..file() },
+        EntryFacts { replaced: Some(PathEntryKind::Folder), ..file() },
+        EntryFacts { entry: PathEntryKind::Folder, ..file() },
         link("a"),
         link("b"),
         mode(0o644, 0o755),
         mode(0o600, 0o644),
-    ]
+    ];
+    facts.into_iter().map(|facts| PathChange { facts, ..change("~ run") }).collect()
 }
 
 #[test]
@@ -231,11 +229,9 @@ fn a_question_shows_where_links_lead_and_what_can_be_executed() {
         .map(|change| Action::changes(pdf(), vec![change]).approval_key().grants().join(" "))
         .collect();
     assert_eq!(texts[4..6], ["modify `run` -> a (link)", "modify `run` -> b (link)"]);
-    let hostile = PathChange {
-        entry: PathEntryKind::Link,
-        target: Some("x`\u{1b}[2J\n  - create `y".to_owned()),
-        ..change("+ l")
-    };
+    let mut hostile = change("+ l");
+    hostile.facts.entry = PathEntryKind::Link;
+    hostile.facts.target = Some("x`\u{1b}[2J\n  - create `y".to_owned());
     let lines = Action::changes(pdf(), vec![hostile]).approval_request().lines();
     assert_eq!(lines[1..], [r"  - create `l` -> x`\u{1b}[2J\u{a}  - create `y (link)"]);
 }
