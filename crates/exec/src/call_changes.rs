@@ -285,8 +285,9 @@ impl PendingChanges {
             .filter_map(|change| Some((change.renamed_from.as_ref()?, &change.path)))
             .collect();
         let entry = |change: &Change| {
-            let reported = ReportedChange::new(change, state(&change.path), guarded.contains(&change.path));
-            let mut reported = reported.because(self.protected.get(&change.path).copied());
+            let path = &change.path;
+            let reason = self.protected.get(path).copied();
+            let mut reported = ReportedChange::new(change, state(path), guarded.contains(path), reason);
             if reported.state == ChangeState::NotApproved
                 && let Some(new) = new_names.get(&change.path).filter(|new| !applied.contains(**new))
             {

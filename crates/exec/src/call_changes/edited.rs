@@ -69,7 +69,7 @@ fn write_once(layers: &ProjectLayers, edit: &FileEdit<'_>) -> Result<ChangeRepor
     let applied = if holds(edit)? { fill_and_apply(&layer, edit) } else { Err(EditError::Changed) };
     match applied {
         Ok(set) => {
-            let entry = |change| ReportedChange::new(change, ChangeState::Applied, edit.protected);
+            let entry = |change| ReportedChange::new(change, ChangeState::Applied, edit.protected, None);
             let entries = set.entries.iter().map(entry).collect();
             let report = ChangeReport { id: layer.id(), entries, ..ChangeReport::default() };
             layers.let_go(layer);

@@ -108,7 +108,13 @@ impl ChangeState {
 }
 
 impl ReportedChange {
-    pub(super) fn new(change: &Change, state: ChangeState, protected: bool) -> Self {
+    /// `reason` is why it is protected, where that is known.
+    pub(super) fn new(
+        change: &Change,
+        state: ChangeState,
+        protected: bool,
+        reason: Option<&'static str>,
+    ) -> Self {
         let entry = change.entry.as_ref();
         let facts = entry_facts(change);
         let note = match (change.conflict, change.breaks_hard_link) {
@@ -130,15 +136,9 @@ impl ReportedChange {
             renamed_from: change.renamed_from.as_ref().map(shown),
             state,
             protected,
-            protected_because: protected.then_some("something runs or obeys it later"),
+            protected_because: protected.then(|| reason.unwrap_or("something runs or obeys it later")),
             note,
         }
-    }
-
-    /// The same with the reason for which it is protected, where that is known.
-    pub(super) fn because(mut self, reason: Option<&'static str>) -> Self {
-        self.protected_because = reason.filter(|_| self.protected).or(self.protected_because);
-        self
     }
 
     /// Its path and what people are shown of it: `l -> /etc/passwd`, and `link`.
