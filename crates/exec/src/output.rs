@@ -18,12 +18,8 @@ pub(crate) const MODEL_TAIL: usize = 16 * 1024;
 /// How many names of hidden files a note lists.
 const MAX_NAMES: usize = 5;
 
-/// One stream as a model gets it: beginning and end, with a line between that says how much is missing.
-pub(crate) fn for_model(captured: &Captured) -> String {
-    shortened(captured, "")
-}
-
-/// The same with a hint in that line, such as where the rest is.
+/// One stream as a model gets it: beginning and end, with a line between that says how much is missing, and `hint`, such as where the
+/// rest is.
 fn shortened(captured: &Captured, hint: &str) -> String {
     let mut all = captured.head.clone();
     if captured.dropped() == 0 {
@@ -68,7 +64,7 @@ fn whole_start(bytes: &[u8]) -> &[u8] {
 
 /// What the line in place of what is left out says of the rest of each stream.
 #[derive(Clone, Debug, Default)]
-struct Hints {
+pub(crate) struct Hints {
     stdout: String,
     stderr: String,
 }
@@ -100,8 +96,8 @@ impl Shape {
         match self {
             Self::Script(name) => program_text(&format!("Script {{}}: {name}"), report, limits, &hints),
             Self::Bash => program_text("Command {}", report, limits, &hints),
-            Self::CommandLine => command_json_with(report, limits, &hints).to_string(),
-            Self::Injected(command) => injected_text(command, report),
+            Self::CommandLine => command_json(report, limits, &hints).to_string(),
+            Self::Injected(command) => injected_text(command, report.ended, &report.stdout, &report.stderr),
         }
     }
 
@@ -180,11 +176,7 @@ fn program_text(stopped_line: &str, report: &Report, limits: &Limits, hints: &Hi
 
 /// The result of `run_command_line`: `exitCode`, `stdout`, `stderr` and `timedOut`. Both streams are trimmed, and `stderr`
 /// is empty when all went well, as in the system whose tool this is.
-pub(crate) fn command_json(report: &Report, limits: &Limits) -> Value {
-    command_json_with(report, limits, &Hints::default())
-}
-
-fn command_json_with(report: &Report, limits: &Limits, hints: &Hints) -> Value {
+pub(crate) fn command_json(report: &Report, limits: &Limits, hints: &Hints) -> Value {
     let stdout = shortened(&report.stdout, &hints.stdout).trim().to_owned();
     let mut stderr = shortened(&report.stderr, &hints.stderr).trim().to_owned();
     let exit = match report.ended {
@@ -393,7 +385,10 @@ mod tests {
     #[test]
     fn a_command_lines_result_has_four_keys() {
         let check = |ended, stdout, stderr, expect: &str| {
-            assert_eq!(command_json(&report(ended, stdout, stderr), &limits()).to_string(), expect);
+            assert_eq!(
+                command_json(&report(ended, stdout, stderr), &limits(), &Hints::default()).to_string(),
+                expect
+            );
         };
         check(
             Ended::Exited(0),
@@ -423,13 +418,13 @@ mod tests {
     #[test]
     fn a_long_stream_keeps_its_beginning_and_its_end() {
         let exact = "x".repeat(MODEL_HEAD + MODEL_TAIL);
-        assert_eq!(for_model(&captured(&exact)), exact);
+        assert_eq!(shortened(&captured(&exact), ""), exact);
         let long = format!("{}{}", "a".repeat(MODEL_HEAD), "z".repeat(MODEL_TAIL + 1000));
-        let text = for_model(&captured(&long));
+        let text = shortened(&captured(&long), "");
         assert!(text.starts_with("aaa") && text.ends_with("zzz"));
         assert!(text.contains("\n[... 1000 bytes left out ...]\n"));
         let cut = Captured { head: vec![b'a'; 100_000], tail: vec![b'z'; 100_000], total: 1_000_000 };
-        let text = for_model(&cut);
+        let text = shortened(&cut, "");
         assert!(text.contains(&format!("[... {} bytes left out ...]", 1_000_000 - MODEL_HEAD - MODEL_TAIL)));
         assert!(text.len() < MODEL_HEAD + MODEL_TAIL + 100);
     }
@@ -464,7 +459,7 @@ mod tests {
     fn no_character_is_cut() {
         for shift in 0..4 {
             let long = format!("{}{}", "x".repeat(shift), "🙂".repeat(20_000));
-            let text = for_model(&captured(&long));
+            let text = shortened(&captured(&long), "");
             assert!(!text.contains('\u{fffd}') && text.len() <= MODEL_HEAD + MODEL_TAIL + 60, "{shift}");
         }
     }

@@ -1,19 +1,15 @@
 //! The result of an injected command, as it stands in the skill's text.
 
-use metier_sandbox::{Captured, Ended, Report, Stop};
+use metier_sandbox::{Captured, Ended, Stop};
 
-use super::{for_model, whole_end, whole_start};
+use super::{shortened, whole_end, whole_start};
 
 /// How much of a command is shown where it took too long, in characters.
 const MAX_SHOWN: usize = 200;
 
 /// The text in a command's place: what it wrote, trimmed; where it failed, also `[stderr: …]` and `[exit code: N]`, so that
 /// a failure is never silence.
-pub(super) fn injected_text(command: &str, report: &Report) -> String {
-    in_words(command, report.ended, &report.stdout, &report.stderr)
-}
-
-fn in_words(command: &str, ended: Ended, stdout: &Captured, stderr: &Captured) -> String {
+pub(super) fn injected_text(command: &str, ended: Ended, stdout: &Captured, stderr: &Captured) -> String {
     let end = match ended {
         Ended::Exited(0) => return capped(stdout),
         Ended::Stopped(Stop::Time) => return format!("[command timed out: {}]", shown(command)),
@@ -23,7 +19,7 @@ fn in_words(command: &str, ended: Ended, stdout: &Captured, stderr: &Captured) -
         Ended::Signaled(signal) => format!("[exit code: {}]", 128 + signal),
     };
     let mut parts = vec![capped(stdout)];
-    let stderr = for_model(stderr);
+    let stderr = shortened(stderr, "");
     if !stderr.trim().is_empty() {
         parts.push(format!("[stderr: {}]", stderr.trim()));
     }
@@ -73,7 +69,7 @@ mod tests {
             (Stopped(Stop::Memory), ["so far", ""], "so far\n[command stopped (memory): git status]"),
         ] {
             let [stdout, stderr] = streams.map(captured);
-            assert_eq!(in_words("git status", ended, &stdout, &stderr), expect);
+            assert_eq!(injected_text("git status", ended, &stdout, &stderr), expect);
         }
     }
 
@@ -86,7 +82,7 @@ mod tests {
             total: 100,
         };
         assert_eq!(
-            in_words("c", Ended::Exited(0), &stdout, &captured("")),
+            injected_text("c", Ended::Exited(0), &stdout, &captured("")),
             "abc\n[... 94 bytes left out ...]\nxyz"
         );
     }

@@ -12,7 +12,7 @@ use super::process_report::ProcessReport;
 use crate::call_changes::{ChangeReport, PendingChanges};
 use crate::long_output::LongOutput;
 use crate::network_access::NetworkContacts;
-use crate::output::{Shape, left_processes};
+use crate::output::{Hints, Shape, command_json, left_processes};
 
 /// The result of a run.
 #[derive(Debug)]
@@ -117,7 +117,7 @@ impl RunOutput {
 
     /// The result as data, whatever the shape of its tool: how it ended, and both streams as a model gets them.
     pub fn data(&self) -> Value {
-        let mut data = crate::output::command_json(&self.report, &self.limits);
+        let mut data = command_json(&self.report, &self.limits, &Hints::default());
         // What a program says beside its result is of use after a success, too.
         data["stderr"] = self.streams(None).1.trim().into();
         data
