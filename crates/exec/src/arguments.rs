@@ -50,7 +50,19 @@ pub fn check_arguments(arguments: &[String]) -> Result<(), ArgumentError> {
     if bytes > MAX_ARGUMENTS {
         return Err(ArgumentError::TooLong { bytes });
     }
-    let nul = arguments.iter().flat_map(|argument| argument.chars()).position(|character| character == '\0');
+    check_nul(arguments.iter().flat_map(|argument| argument.chars()))
+}
+
+/// The same for one text that is still to be split.
+pub(crate) fn check_text(text: &str) -> Result<(), ArgumentError> {
+    if text.len() > MAX_ARGUMENTS {
+        return Err(ArgumentError::TooLong { bytes: text.len() });
+    }
+    check_nul(text.chars())
+}
+
+pub(crate) fn check_nul(mut characters: impl Iterator<Item = char>) -> Result<(), ArgumentError> {
+    let nul = characters.position(|character| character == '\0');
     nul.map_or(Ok(()), |at| Err(ArgumentError::Nul { at: at + 1 }))
 }
 
@@ -63,23 +75,19 @@ pub fn check_arguments(arguments: &[String]) -> Result<(), ArgumentError> {
 /// # Ok::<(), metier_exec::ArgumentError>(())
 /// ```
 pub fn split_arguments(text: &str) -> Result<Vec<String>, ArgumentError> {
-    if text.len() > MAX_ARGUMENTS {
-        return Err(ArgumentError::TooLong { bytes: text.len() });
-    }
+    check_text(text)?;
     let mut arguments = Vec::new();
     // `None` between words. An empty pair of quotes is a word, too.
     let mut word = None::<String>;
     let mut characters = text.chars().enumerate().peekable();
     while let Some((at, character)) = characters.next() {
         match character {
-            '\0' => return Err(ArgumentError::Nul { at: at + 1 }),
             ' ' | '\t' | '\n' | '\r' => arguments.extend(word.take()),
             '\'' => {
                 let word = word.get_or_insert_default();
                 loop {
                     match characters.next() {
                         Some((_, '\'')) => break,
-                        Some((at, '\0')) => return Err(ArgumentError::Nul { at: at + 1 }),
                         Some((_, inner)) => word.push(inner),
                         None => return Err(ArgumentError::Unclosed { quote: '\'', at: at + 1 }),
                     }
@@ -90,7 +98,6 @@ pub fn split_arguments(text: &str) -> Result<Vec<String>, ArgumentError> {
                 loop {
                     match characters.next() {
                         Some((_, '"')) => break,
-                        Some((at, '\0')) => return Err(ArgumentError::Nul { at: at + 1 }),
                         // Inside double quotes a backslash means something before these only.
                         Some((_, '\\')) => match characters.peek() {
                             Some((_, '\n')) => drop(characters.next()),
@@ -108,7 +115,6 @@ pub fn split_arguments(text: &str) -> Result<Vec<String>, ArgumentError> {
             '\\' => match characters.next() {
                 // The line goes on, as in a shell.
                 Some((_, '\n')) => {}
-                Some((at, '\0')) => return Err(ArgumentError::Nul { at: at + 1 }),
                 Some((_, escaped)) => word.get_or_insert_default().push(escaped),
                 None => return Err(ArgumentError::LoneBackslash),
             },

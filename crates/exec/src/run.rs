@@ -25,7 +25,7 @@ pub use self::permission::{RunDecision, decide_run};
 pub use self::plan::RunPlan;
 use self::process_report::ProcessReport;
 pub use self::run_output::RunOutput;
-use crate::arguments::ArgumentError;
+use crate::arguments::{ArgumentError, check_nul};
 use crate::call_changes::ProjectLayers;
 use crate::containment::{SkillContainment, give_variables};
 use crate::crew_data::CrewData;
@@ -118,9 +118,7 @@ fn with_visible_copy(
 
 /// What the gate is asked about a line for bash.
 fn line_action(principal: &Principal<'_>, line: &str) -> Result<Action, RunError> {
-    if let Some(at) = line.chars().position(|character| character == '\0') {
-        return Err(ArgumentError::Nul { at: at + 1 }.into());
-    }
+    check_nul(line.chars())?;
     Ok(Action::command(principal.actor.clone(), line).needing_all(principal.grants.needs()))
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::arguments::{ArgumentError, MAX_ARGUMENTS, check_arguments};
+use crate::arguments::{ArgumentError, check_arguments, check_text};
 
 /// What a skill or a script is started with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,16 +48,10 @@ impl SkillArguments {
         }
     }
 
-    /// Rejects what no process could be given: more than [`MAX_ARGUMENTS`], or a NUL.
+    /// Rejects what no process could be given: more than [`MAX_ARGUMENTS`](crate::MAX_ARGUMENTS), or a NUL.
     pub fn check(&self) -> Result<(), ArgumentError> {
         match self {
-            Self::Text(text) if text.len() > MAX_ARGUMENTS => {
-                Err(ArgumentError::TooLong { bytes: text.len() })
-            }
-            Self::Text(text) => match text.chars().position(|character| character == '\0') {
-                Some(at) => Err(ArgumentError::Nul { at: at + 1 }),
-                None => Ok(()),
-            },
+            Self::Text(text) => check_text(text),
             Self::List(list) | Self::Words(list) => check_arguments(list),
         }
     }
@@ -84,6 +78,7 @@ impl From<Vec<String>> for SkillArguments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arguments::MAX_ARGUMENTS;
 
     #[test]
     fn what_no_process_could_be_given_is_refused() {
