@@ -87,6 +87,12 @@ impl CallLayer {
         LayerMount { at: layer.project().to_owned(), above, upper: layer.upper(), work: layer.work() }
     }
 
+    /// Removes it where nothing ran.
+    pub(crate) fn abandon(self) {
+        // A folder that stays behind is empty, and recovery removes it.
+        let _ = self.layer.remove();
+    }
+
     /// Removes it: nothing was written to it.
     fn retire(self) -> Result<(), LayerError> {
         self.layers.store.retire(self.layer)

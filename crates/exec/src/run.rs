@@ -2,7 +2,6 @@
 
 pub(crate) mod bash;
 pub(crate) mod injected;
-mod layered;
 mod node_versions;
 mod permission;
 mod plan;
@@ -17,7 +16,6 @@ use metier_sandbox::{
 };
 use metier_secret::{Redactor, RedactorError, SecretName};
 
-use self::layered::LayeredCall;
 pub use self::node_versions::NodeVersions;
 use self::node_versions::ask_node;
 use self::permission::Principal;
@@ -26,7 +24,7 @@ pub use self::plan::RunPlan;
 use self::process_report::ProcessReport;
 pub use self::run_output::RunOutput;
 use crate::arguments::{ArgumentError, check_nul};
-use crate::call_changes::ProjectLayers;
+use crate::call_changes::{CallLayer, PendingChanges, ProjectLayers};
 use crate::containment::{SkillContainment, give_variables};
 use crate::crew_data::CrewData;
 use crate::interpreter::LaunchError;
@@ -177,12 +175,11 @@ fn run(
         crew.map_err(|why| notes.push(why)).ok()
     });
     give_variables(&mut profile, grants);
-    let mut layered = LayeredCall::begin(
-        env.layers,
-        *project,
-        origin(actor, &shape, &command, principal.session),
-        &mut notes,
-    );
+    // Where there can be no layer, the project stays read-only.
+    let mut layered = env.layers.zip(*project).and_then(|(layers, survey)| {
+        let begun = layers.begin(survey.project(), origin(actor, &shape, &command, principal.session));
+        begun.map_err(|error| notes.push(format!("the project was read-only for it: {error}"))).ok()
+    });
     match (&layered, &mut profile.project, &crew) {
         (Some(call), Some(project), _) => {
             project.access = ProjectAccess::Layered;
@@ -227,7 +224,7 @@ fn run(
             }
             Err(SandboxError::NoLayer { reason, .. }) if layered.is_some() => {
                 notes.push(format!("the project was read-only for it: {reason}"));
-                layered.take().into_iter().for_each(LayeredCall::abandon);
+                layered.take().into_iter().for_each(CallLayer::abandon);
                 command.layers.clear();
                 for profile in [&mut profile, &mut online] {
                     profile.project.iter_mut().for_each(|project| project.access = ProjectAccess::ReadOnly);
@@ -239,7 +236,14 @@ fn run(
             other => break other?,
         }
     };
-    let mut pending = layered.and_then(|call| call.finish(principal.limits, &mut notes));
+    let mut pending = layered.zip(*project).and_then(|(layer, survey)| {
+        let id = layer.layer.id();
+        PendingChanges::of(layer, survey, principal.limits).unwrap_or_else(|error| {
+            let kept = format!("it is kept as `{id}` in `metier changes`");
+            notes.push(format!("what it changed could not be read: {error}; {kept}"));
+            None
+        })
+    });
     match &mut pending {
         Some(pending) => {
             pending.hide(&redactor);
