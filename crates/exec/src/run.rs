@@ -17,7 +17,6 @@ use metier_sandbox::{
 use metier_secret::{Redactor, RedactorError, SecretName};
 
 pub use self::node_versions::NodeVersions;
-use self::node_versions::ask_node;
 use self::permission::Principal;
 pub use self::permission::{RunDecision, decide_run};
 pub use self::plan::RunPlan;

@@ -17,25 +17,19 @@ const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct NodeVersions(Mutex<Vec<(Program, Option<NodeVersion>)>>);
 
 impl NodeVersions {
-    /// The version, asked for by `ask` if it is not known.
-    pub(super) fn of(
-        &self,
-        program: &Program,
-        ask: impl FnOnce() -> Option<NodeVersion>,
-    ) -> Option<NodeVersion> {
+    /// The version of a node. If it is not known, node is asked in the containment in which it will run.
+    pub(super) fn of(&self, sandbox: &Sandbox, profile: &Profile, node: &Program) -> Option<NodeVersion> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, version)) = known.iter().find(|(known, _)| known == program) {
+        if let Some((_, version)) = known.iter().find(|(known, _)| known == node) {
             return *version;
         }
-        let version = ask();
-        known.push((program.clone(), version));
+        let version = ask(sandbox, profile.clone(), node);
+        known.push((node.clone(), version));
         version
     }
 }
 
-/// Asks node for its version, in the containment in which it will run.
-pub(super) fn ask_node(sandbox: &Sandbox, profile: &Profile, node: &Program) -> Option<NodeVersion> {
-    let mut profile = profile.clone();
+fn ask(sandbox: &Sandbox, mut profile: Profile, node: &Program) -> Option<NodeVersion> {
     show(&mut profile, node);
     profile.limits = Limits { time: VERSION_TIMEOUT, ..Limits::default() };
     let report = sandbox.run(&profile, &Command::new(node.file.clone()).argument("--version")).ok()?;

@@ -9,7 +9,7 @@ use metier_sandbox::{Cancel, Command, Profile, Sink};
 
 use super::permission::permit;
 use super::{
-    ExecEnv, Job, RunDecision, RunError, RunOutput, SkillContext, ask_node, line_action, run, run_line, show,
+    ExecEnv, Job, RunDecision, RunError, RunOutput, SkillContext, line_action, run, run_line, show,
     with_visible_copy,
 };
 use crate::arguments::{check_arguments, split_arguments};
@@ -36,7 +36,7 @@ pub struct RunPlan {
 
 #[derive(Debug)]
 enum Work {
-    Script { name: String, arguments: SkillArguments, located: Box<LocatedScript> },
+    Script(Box<LocatedScript>),
     CommandLine(String),
 }
 
@@ -50,8 +50,7 @@ impl RunPlan {
     ) -> Result<Self, RunError> {
         let located = Box::new(locate(env, context, name, arguments)?);
         let action = located.action.clone().needing_all(context.containment.grants.needs());
-        let (name, arguments) = (name.to_owned(), arguments.clone());
-        Ok(Self { action, work: Work::Script { name, arguments, located } })
+        Ok(Self { action, work: Work::Script(located) })
     }
 
     /// `run_command_line`: a line for bash, in a skill's containment. The gate judges what the line was read as; bash runs its text,
@@ -81,96 +80,82 @@ impl RunPlan {
                 let shape = Shape::CommandLine;
                 run_line(env, &context.principal(), profile, &allowed, (&line, shape), cancel, sink)
             }),
-            Work::Script { name, arguments, located } => {
-                let script = PlannedScript { name: &name, arguments: &arguments, allowed };
-                script.run(env, context, *located, cancel, sink)
-            }
+            Work::Script(located) => located.run(env, context, &allowed, cancel, sink),
         }
-    }
-}
-
-/// A script that may run.
-struct PlannedScript<'a> {
-    name: &'a str,
-    arguments: &'a SkillArguments,
-    allowed: RunDecision,
-}
-
-impl PlannedScript<'_> {
-    /// Runs it: from a copy where a person has approved these very bytes.
-    fn run(
-        &self,
-        env: &ExecEnv<'_>,
-        context: &SkillContext<'_>,
-        located: LocatedScript,
-        cancel: Option<&Cancel>,
-        sink: Sink<'_>,
-    ) -> Result<RunOutput, RunError> {
-        let is_answer = matches!(self.allowed.decision.by, Reason::Answered(_));
-        if !is_answer || context.containment.copy.is_some() {
-            return self.run_visible(env, context, located, cancel, sink);
-        }
-        let Some(copies) = context.copies else {
-            // Without a copy the time in which its bytes can change is as short as possible.
-            let again = self.locate_again(env, context, &located)?;
-            return self.run_visible(env, context, again, cancel, sink);
-        };
-        let copy = copies.take(context.folder).map_err(RunError::NotCopied)?;
-        let containment = SkillContainment { copy: Some(&copy.folder), ..context.containment.clone() };
-        let context = SkillContext { folder: &copy.dir, containment: &containment, ..*context };
-        let in_copy = self.locate_again(env, &context, &located)?;
-        self.run_visible(env, &context, in_copy, cancel, sink)
-    }
-
-    /// Finds the script again, which has to be the one that was approved.
-    fn locate_again(
-        &self,
-        env: &ExecEnv<'_>,
-        context: &SkillContext<'_>,
-        approved: &LocatedScript,
-    ) -> Result<LocatedScript, RunError> {
-        let found = locate(env, context, self.name, self.arguments)?;
-        if found.action.deed != approved.action.deed {
-            return Err(RunError::Changed(self.name.to_owned()));
-        }
-        Ok(found)
-    }
-
-    fn run_visible(
-        &self,
-        env: &ExecEnv<'_>,
-        context: &SkillContext<'_>,
-        located: LocatedScript,
-        cancel: Option<&Cancel>,
-        sink: Sink<'_>,
-    ) -> Result<RunOutput, RunError> {
-        let mut located = Some(located);
-        with_visible_copy(context, |context| {
-            let located = match located.take() {
-                Some(located) => located,
-                None => locate(env, context, self.name, self.arguments)?,
-            };
-            let LocatedScript { environment, profile, program, words, .. } = located;
-            let command = Command::new(program).arguments(words);
-            let shape = Shape::Script(self.name.to_owned());
-            let job = Job { allowed: self.allowed.clone(), profile, command, shape };
-            let mut ran = run(env, &context.principal(), job, cancel, sink)?;
-            let errors = (!ran.report.succeeded()).then(|| ran.report.stderr.text());
-            ran.notes.extend(environment.note(&context.skill.name, errors.as_deref()));
-            Ok(ran)
-        })
     }
 }
 
 /// A script that was found, and how it is started.
 #[derive(Debug)]
 struct LocatedScript {
+    /// What it was called, and with what.
+    name: String,
+    arguments: SkillArguments,
     environment: EnvironmentState,
     /// The default containment, with the programs it takes.
     profile: Profile,
     program: PathBuf,
     words: Vec<String>,
     action: Action,
+}
+
+impl LocatedScript {
+    /// Runs it: from a copy where a person has approved these very bytes.
+    fn run(
+        self,
+        env: &ExecEnv<'_>,
+        context: &SkillContext<'_>,
+        allowed: &RunDecision,
+        cancel: Option<&Cancel>,
+        sink: Sink<'_>,
+    ) -> Result<RunOutput, RunError> {
+        let is_answer = matches!(allowed.decision.by, Reason::Answered(_));
+        if !is_answer || context.containment.copy.is_some() {
+            return self.run_visible(env, context, allowed, cancel, sink);
+        }
+        let Some(copies) = context.copies else {
+            // Without a copy the time in which its bytes can change is as short as possible.
+            return self.again(env, context)?.run_visible(env, context, allowed, cancel, sink);
+        };
+        let copy = copies.take(context.folder).map_err(RunError::NotCopied)?;
+        let containment = SkillContainment { copy: Some(&copy.folder), ..context.containment.clone() };
+        let context = SkillContext { folder: &copy.dir, containment: &containment, ..*context };
+        self.again(env, &context)?.run_visible(env, &context, allowed, cancel, sink)
+    }
+
+    /// Finds the script again, which has to be the one that was approved.
+    fn again(&self, env: &ExecEnv<'_>, context: &SkillContext<'_>) -> Result<Self, RunError> {
+        let found = locate(env, context, &self.name, &self.arguments)?;
+        if found.action.deed != self.action.deed {
+            return Err(RunError::Changed(self.name.clone()));
+        }
+        Ok(found)
+    }
+
+    fn run_visible(
+        self,
+        env: &ExecEnv<'_>,
+        context: &SkillContext<'_>,
+        allowed: &RunDecision,
+        cancel: Option<&Cancel>,
+        sink: Sink<'_>,
+    ) -> Result<RunOutput, RunError> {
+        let (name, arguments) = (self.name.clone(), self.arguments.clone());
+        let mut located = Some(self);
+        with_visible_copy(context, |context| {
+            let located = match located.take() {
+                Some(located) => located,
+                None => locate(env, context, &name, &arguments)?,
+            };
+            let Self { environment, profile, program, words, .. } = located;
+            let command = Command::new(program).arguments(words);
+            let job = Job { allowed: allowed.clone(), profile, command, shape: Shape::Script(name.clone()) };
+            let mut ran = run(env, &context.principal(), job, cancel, sink)?;
+            let errors = (!ran.report.succeeded()).then(|| ran.report.stderr.text());
+            ran.notes.extend(environment.note(&context.skill.name, errors.as_deref()));
+            Ok(ran)
+        })
+    }
 }
 
 fn locate(
@@ -181,7 +166,7 @@ fn locate(
 ) -> Result<LocatedScript, RunError> {
     let script =
         SkillScript::find(context.folder, &context.skill.name, &script_of(context.containment.skill, name))?;
-    let arguments = match arguments {
+    let given = match arguments {
         SkillArguments::Text(text) => split_arguments(text)?,
         SkillArguments::List(words) | SkillArguments::Words(words) => {
             check_arguments(words)?;
@@ -189,7 +174,7 @@ fn locate(
         }
     };
     let mut profile = context.containment.profile();
-    let mut ask = |node: &Program| env.node.of(node, || ask_node(env.sandbox, &profile, node));
+    let mut ask = |node: &Program| env.node.of(env.sandbox, &profile, node);
     let environment = EnvironmentState::of(&script, context.folder, context.containment.data, env.path);
     let launch = environment.launch(launch(&script, context.containment.skill, env.path, &mut ask)?);
     // What was prepared is not what the script keeps.
@@ -199,14 +184,15 @@ fn locate(
     for program in &launch.programs {
         show(&mut profile, program);
     }
-    let words: Vec<String> = launch.arguments.into_iter().chain(arguments).collect();
+    let words: Vec<String> = launch.arguments.into_iter().chain(given).collect();
     let program = launch.program.to_string_lossy().into_owned();
     let argv: Vec<&str> = [program.as_str()].into_iter().chain(words.iter().map(String::as_str)).collect();
     // What is asked about is these bytes; when they change, a yes to them is no yes any more.
     let digest = context.folder.read(&script.path, MAX_SCRIPT).ok().map(|bytes| FileDigest::of(&bytes));
     let digest = digest.map(|digest| Digest(digest.to_string()));
     let action = Action::script(context.skill.clone(), &script.path.to_string(), &argv, digest);
-    Ok(LocatedScript { environment, profile, program: launch.program, words, action })
+    let (name, arguments, program) = (name.to_owned(), arguments.clone(), launch.program);
+    Ok(LocatedScript { name, arguments, environment, profile, program, words, action })
 }
 
 /// A script that is named with the skill's folder before it, as a body that writes `${SKILL_DIR}/scripts/x.sh` has it. Any other
