@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use metier_skill::{Requires, Tool};
 
-use crate::search_path::SearchPath;
+use crate::search_path::{Program, SearchPath};
 
 /// Programs that come in a package of Debian and its kin with the same name, as people may not know.
 const SAME_NAME: &str = "\
@@ -126,30 +126,13 @@ pub enum MissingRequirement {
     Tool(String),
 }
 
-/// Where a program is, for a contained script.
-enum Seen {
-    There,
-    Hidden(PathBuf),
-    Nowhere,
-    NoName,
-}
-
 impl Requirements<'_> {
     /// What is required and not here, in the order of the frontmatter's keys.
     pub fn check(&self, here: &RequirementContext<'_>) -> Vec<MissingRequirement> {
         let requires = self.requires;
-        let mut missing = Vec::new();
-        for program in &requires.bins {
-            match seen(program, here.path) {
-                Seen::There => {}
-                Seen::Hidden(file) => {
-                    missing.push(MissingRequirement::Hidden { program: program.clone(), file });
-                }
-                Seen::Nowhere => missing.push(MissingRequirement::Program(program.clone())),
-                Seen::NoName => missing.push(MissingRequirement::NoProgram(program.clone())),
-            }
-        }
-        let is_there = |program: &String| matches!(seen(program, here.path), Seen::There);
+        let mut missing: Vec<_> =
+            requires.bins.iter().filter_map(|program| absent_program(program, here.path)).collect();
+        let is_there = |program: &String| absent_program(program, here.path).is_none();
         if !requires.any_bins.is_empty() && !requires.any_bins.iter().any(is_there) {
             missing.push(MissingRequirement::AnyProgram(requires.any_bins.clone()));
         }
@@ -188,22 +171,25 @@ fn absent<'a>(wanted: &'a [String], tools: &[&str]) -> impl Iterator<Item = &'a 
     })
 }
 
-fn seen(program: &str, path: &SearchPath) -> Seen {
+/// A program that a contained script does not find, and why.
+fn absent_program(program: &str, path: &SearchPath) -> Option<MissingRequirement> {
     // A path would be looked for in whatever folder a script starts in, and means nothing for the search path.
     if program.is_empty() || Path::new(program).components().count() != 1 || program.contains('/') {
-        return Seen::NoName;
+        return Some(MissingRequirement::NoProgram(program.to_owned()));
     }
     let found = path.find(program);
     // What is shown for it decides on the search path inside, which has the system's folders in any case.
     let is_inside = SearchPath::new(&path.toolbox(&found).path).find(program).is_some();
+    // What a link leads to is not there inside, or only by another name.
+    let is_led_away =
+        |found: &Program| !found.notes.is_empty() || found.file.file_name() != Some(OsStr::new(program));
+    let program = program.to_owned();
     match found {
-        // What a link leads to is not there inside, or only by another name.
-        Some(found) if !found.notes.is_empty() || found.file.file_name() != Some(OsStr::new(program)) => {
-            Seen::Hidden(found.file)
+        Some(found) if !is_inside || is_led_away(&found) => {
+            Some(MissingRequirement::Hidden { program, file: found.file })
         }
-        _ if is_inside => Seen::There,
-        Some(found) => Seen::Hidden(found.file),
-        None => Seen::Nowhere,
+        None if !is_inside => Some(MissingRequirement::Program(program)),
+        _ => None,
     }
 }
 
