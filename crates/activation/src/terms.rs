@@ -23,7 +23,7 @@ pub struct SkillTerms<'a> {
     /// Its data folder.
     pub data: Option<&'a Path>,
     /// The plugin or crew it belongs to.
-    pub plugin: Option<SkillGroup<'a>>,
+    pub plugin: Option<&'a SkillGroup>,
     /// The project.
     pub project: Option<&'a Path>,
     /// The tools of MCP servers, by which bare names in its lists are understood.
@@ -58,9 +58,9 @@ impl SkillTerms<'_> {
         let plugin = self.plugin.filter(|plugin| plugin.kind == SkillGroupKind::Plugin);
         let folders = Folders {
             skill: Some(text(self.folder)),
-            plugin: plugin.map(|plugin| text(plugin.folder)),
+            plugin: plugin.map(|plugin| text(&plugin.folder)),
             data: self.data.map(text),
-            shared_data: self.plugin.and_then(|plugin| plugin.data).map(text),
+            shared_data: self.plugin.and_then(|plugin| plugin.data.as_deref()).map(text),
             project: self.project.map(text),
         };
         let tools = self.manifest.tool_list();

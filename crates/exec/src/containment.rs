@@ -27,7 +27,7 @@ pub struct SkillContainment<'a> {
     pub data: Option<&'a Path>,
     /// The plugin or crew that the skill belongs to: its folder, and the data folder that its skills share, both without
     /// links on the way and both there.
-    pub plugin: Option<SkillGroup<'a>>,
+    pub plugin: Option<&'a SkillGroup>,
     /// Programs outside of the system's folders, and the search path inside.
     pub toolbox: &'a Toolbox,
     /// What may be used up.
@@ -118,7 +118,7 @@ impl<'a> SkillContainment<'a> {
 
     /// The folder in the project that the skills of a crew write.
     pub(crate) fn crew_data(&self) -> Option<&'a Path> {
-        match self.plugin?.kind {
+        match &self.plugin?.kind {
             SkillGroupKind::Crew { data } => Some(data),
             SkillGroupKind::Plugin => None,
         }
@@ -126,7 +126,7 @@ impl<'a> SkillContainment<'a> {
 
     /// The folder that the skills of a plugin share.
     pub(crate) fn shared(&self) -> Option<&Path> {
-        self.plugin.and_then(|plugin| plugin.data)
+        self.plugin.and_then(|plugin| plugin.data.as_deref())
     }
 
     fn readable(&self) -> Vec<PathBuf> {
@@ -325,13 +325,15 @@ mod tests {
         for name in ENVIRONMENT.iter().chain(&["CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"]) {
             assert!(name.parse::<metier_secret::SecretName>().is_err(), "{name} keeps its meaning");
         }
-        let profile = |folder| {
+        let profile = |folder: &Path| {
+            let kind = SkillGroupKind::Plugin;
+            let plugin = SkillGroup { folder: folder.to_owned(), data: Some(shared.clone()), kind };
             let containment = SkillContainment {
                 skill: &skill,
                 copy: None,
                 project: Some(&survey),
                 data: Some(&data),
-                plugin: Some(SkillGroup { folder, data: Some(&shared), kind: SkillGroupKind::Plugin }),
+                plugin: Some(&plugin),
                 toolbox: &toolbox,
                 limits: Limits::default(),
                 session: "",

@@ -3,9 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use metier_catalog::{
-    BundledError, Class, Crew, Entry, NotBrought, Places, Plugin as InPlugin, Snapshot, Wanted,
-};
+use metier_catalog::{BundledError, Class, Entry, NotBrought, Places, Plugin, Snapshot, Wanted};
 use metier_files::{Kind, kind, real_path};
 
 use crate::data_folder::DataOwner;
@@ -18,18 +16,10 @@ pub struct SkillFolders {
     pub skill: PathBuf,
     /// What it keeps; none where nothing is kept.
     pub data: Option<PathBuf>,
-    shared: Option<Shared>,
+    /// The plugin or crew it belongs to.
+    pub plugin: Option<SkillGroup>,
     /// What the user should know about them.
     pub note: Option<String>,
-}
-
-/// What the skills of a plugin or a crew share.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Shared {
-    folder: PathBuf,
-    data: Option<PathBuf>,
-    /// A crew's `_data`.
-    crew: Option<PathBuf>,
 }
 
 /// Why a skill has no folders.
@@ -67,12 +57,6 @@ pub enum SkillFoldersError {
     },
 }
 
-/// Whose the data is that a skill shares.
-enum Owner<'a> {
-    Plugin(InPlugin),
-    Crew(&'a Crew),
-}
-
 impl SkillFolders {
     /// The folders of a skill; those below `base`, where data is kept, are made.
     pub fn make(snapshot: &Snapshot, entry: &Entry, base: Option<&Path>) -> Result<Self, SkillFoldersError> {
@@ -89,35 +73,29 @@ impl SkillFolders {
         let own = DataOwner { origin: &origin, name: name.as_str(), project };
         let note = base.and_then(|base| left_behind(&own, base));
         let data = base.map(|base| made(&own, base, format!("`{name}`"))).transpose()?;
-        let shared = match owner(snapshot, entry) {
-            Some(Owner::Plugin(plugin)) => {
-                let whose = format!("the plugin `{}`", plugin.name);
-                // No origin has a colon in it, so a plugin never shares with a skill that is called like it.
-                let origin = format!("{origin}:plugin");
-                let owner = DataOwner { origin: &origin, name: &plugin.name, project };
-                Some(Shared {
-                    folder: real_path(&plugin.folder).map_err(gone(whose.clone()))?,
-                    data: base.map(|base| made(&owner, base, whose)).transpose()?,
-                    crew: None,
-                })
-            }
-            Some(Owner::Crew(crew)) => {
-                let whose = format!("the crew `{}`", crew.name());
-                let project = snapshot.layout().project.as_ref().map(|project| project.folder.as_path());
-                // Two crews of a project may be called alike in two folders, so the whole path tells them apart.
-                let name = crew.file.to_string_lossy();
-                let owner = DataOwner { origin: "project:crew", name: &name, project };
-                let folder = real_path(crew.folder()).map_err(gone(whose.clone()))?;
-                let own = crew.data().file_name().map(|name| folder.join(name));
-                Some(Shared {
-                    folder,
-                    data: base.map(|base| made(&owner, base, whose)).transpose()?,
-                    crew: own,
-                })
-            }
-            None => None,
+        let plugin = if let Some(crew) = snapshot.crew(entry) {
+            let whose = format!("the crew `{}`", crew.name());
+            let project = snapshot.layout().project.as_ref().map(|project| project.folder.as_path());
+            // Two crews of a project may be called alike in two folders, so the whole path tells them apart.
+            let name = crew.file.to_string_lossy();
+            let owner = DataOwner { origin: "project:crew", name: &name, project };
+            let folder = real_path(crew.folder()).map_err(gone(whose.clone()))?;
+            let own = crew.data().file_name().map(|name| folder.join(name));
+            let kind = own.map_or(SkillGroupKind::Plugin, |data| SkillGroupKind::Crew { data });
+            let data = base.map(|base| made(&owner, base, whose)).transpose()?;
+            Some(SkillGroup { folder, data, kind })
+        } else if let Some(plugin) = shown_plugin(snapshot, entry) {
+            let whose = format!("the plugin `{}`", plugin.name);
+            // No origin has a colon in it, so a plugin never shares with a skill that is called like it.
+            let origin = format!("{origin}:plugin");
+            let owner = DataOwner { origin: &origin, name: &plugin.name, project };
+            let folder = real_path(&plugin.folder).map_err(gone(whose.clone()))?;
+            let data = base.map(|base| made(&owner, base, whose)).transpose()?;
+            Some(SkillGroup { folder, data, kind: SkillGroupKind::Plugin })
+        } else {
+            None
         };
-        Ok(Self { skill, data, shared, note })
+        Ok(Self { skill, data, plugin, note })
     }
 
     /// Where a skill keeps things, there or not.
@@ -125,16 +103,6 @@ impl SkillFolders {
         let origin = snapshot.root(entry).origin.to_string();
         let project = snapshot.owning_folder(entry);
         DataOwner { origin: &origin, name: entry.name().as_str(), project }.place(base)
-    }
-
-    /// The plugin or crew, as what runs and what is rendered know it.
-    pub fn plugin(&self) -> Option<SkillGroup<'_>> {
-        let shared = self.shared.as_ref()?;
-        let kind = match &shared.crew {
-            Some(data) => SkillGroupKind::Crew { data },
-            None => SkillGroupKind::Plugin,
-        };
-        Some(SkillGroup { folder: &shared.folder, data: shared.data.as_deref(), kind })
     }
 }
 
@@ -154,12 +122,8 @@ fn left_behind(own: &DataOwner<'_>, base: &Path) -> Option<String> {
     })
 }
 
-fn owner<'a>(snapshot: &'a Snapshot, entry: &'a Entry) -> Option<Owner<'a>> {
-    if let Some(crew) = snapshot.crew(entry) {
-        return Some(Owner::Crew(crew));
-    }
-    let plugin = snapshot.plugin(entry)?;
-    may_be_shown(&plugin.folder, &snapshot.layout().places).then_some(Owner::Plugin(plugin))
+fn shown_plugin(snapshot: &Snapshot, entry: &Entry) -> Option<Plugin> {
+    snapshot.plugin(entry).filter(|plugin| may_be_shown(&plugin.folder, &snapshot.layout().places))
 }
 
 fn made(owner: &DataOwner<'_>, base: &Path, whose: String) -> Result<PathBuf, SkillFoldersError> {

@@ -21,7 +21,7 @@ pub struct TokenValues<'a> {
     /// The skill's private folder for what it keeps.
     pub data: Option<&'a Path>,
     /// The plugin or the crew it belongs to.
-    pub plugin: Option<SkillGroup<'a>>,
+    pub plugin: Option<&'a SkillGroup>,
     /// The project.
     pub project: Option<&'a Path>,
     /// Which session it is.
@@ -91,10 +91,11 @@ impl<'a> Resolver<'a> {
         match folder {
             TokenFolder::Skill => Some(skill),
             TokenFolder::Plugin => {
-                plugin.filter(|plugin| plugin.kind == SkillGroupKind::Plugin).map(|plugin| plugin.folder)
+                let plugin = plugin.filter(|plugin| plugin.kind == SkillGroupKind::Plugin);
+                plugin.map(|plugin| plugin.folder.as_path())
             }
             TokenFolder::Data => data,
-            TokenFolder::SharedData => plugin.and_then(|plugin| plugin.data).or(data),
+            TokenFolder::SharedData => plugin.and_then(|plugin| plugin.data.as_deref()).or(data),
             TokenFolder::Project => project,
         }
     }

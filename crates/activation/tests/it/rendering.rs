@@ -139,14 +139,11 @@ fn folders_and_the_session_have_all_their_names() {
                 ${CLAUDE_PLUGIN_DATA} ${CLAUDE_PLUGIN_ROOT} ${PROJECT_DIR} ${CLAUDE_PROJECT_DIR} ${SESSION_ID} \
                 ${CLAUDE_SESSION_ID}";
     let arguments = text("");
-    let plugin = SkillGroup {
-        folder: Path::new("/plugin"),
-        data: Some(Path::new("/shared")),
-        kind: SkillGroupKind::Plugin,
-    };
+    let plugin =
+        SkillGroup { folder: "/plugin".into(), data: Some("/shared".into()), kind: SkillGroupKind::Plugin };
     let values = TokenValues {
         skill: Path::new("/my \"skills\"/it's"),
-        plugin: Some(plugin),
+        plugin: Some(&plugin),
         ..values(&arguments, &[])
     };
     let plan = RenderPlan::new(body, values).unwrap();

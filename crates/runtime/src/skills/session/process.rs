@@ -80,7 +80,7 @@ impl CallEnv<'_> {
             copy: process.copy.as_ref().map(|copy| copy.folder.as_path()),
             project: self.survey.as_deref(),
             data: process.folders.data.as_deref(),
-            plugin: process.folders.plugin(),
+            plugin: process.folders.plugin.as_ref(),
             toolbox: &process.toolbox,
             limits: process.limits.clone(),
             session: &self.session.id,

@@ -63,7 +63,7 @@ impl SkillSession {
             skill,
             folder: &folders.skill,
             data: folders.data.as_deref(),
-            plugin: folders.plugin(),
+            plugin: folders.plugin.as_ref(),
             project: snapshot.layout().project.as_ref().map(|project| project.folder.as_path()),
             servers: &McpTools::default(),
             dialect: self.surface().dialect(),
