@@ -1,6 +1,6 @@
 //! The default containment of everything that runs for a skill.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use metier_files::Survey;
@@ -83,21 +83,42 @@ pub(crate) const GIT_ENVIRONMENT: [(&str, &str); 7] = [
     ("GIT_CONFIG_VALUE_1", "false"),
 ];
 
+/// The project as every process sees it at first: read-only, without what looks like a secret.
+pub(crate) fn read_only(survey: &Survey) -> Project {
+    Project {
+        access: ProjectAccess::ReadOnly,
+        folder: survey.project().to_owned(),
+        writable: Vec::new(),
+        masked: survey.masked(),
+        protected: Vec::new(),
+    }
+}
+
+/// The variables that processes of skills and of the agent have alike; what is `None` is left out.
+pub(crate) fn environment(
+    skill: Option<&Path>,
+    data: Option<&Path>,
+    project: Option<&Survey>,
+    session: &str,
+    toolbox: &Toolbox,
+    language: &str,
+) -> Vec<(OsString, OsString)> {
+    let folders = [("SKILL_DIR", skill), ("SKILL_DATA", data), ("PROJECT_DIR", project.map(Survey::project))];
+    let folders = folders.into_iter().filter_map(|(name, folder)| Some((name, folder?.as_os_str())));
+    let path = ("PATH", toolbox.path.as_os_str());
+    let others = [("SESSION_ID", OsStr::new(session)), path, ("LANG", OsStr::new(language))];
+    let git = GIT_ENVIRONMENT.into_iter().map(|(name, value)| (name, OsStr::new(value)));
+    folders.chain(others).chain(git).map(|(name, value)| (name.into(), value.to_owned())).collect()
+}
+
 impl<'a> SkillContainment<'a> {
     /// The default profile: nothing of what is wanted, no way out.
     pub fn profile(&self) -> Profile {
-        let project = self.project.map(|survey| Project {
-            access: ProjectAccess::ReadOnly,
-            folder: survey.project().to_owned(),
-            writable: Vec::new(),
-            masked: survey.masked(),
-            protected: Vec::new(),
-        });
         let stand_in = |by: &Path| StandIn { at: self.skill.to_owned(), by: by.to_owned() };
         Profile {
             readable: self.readable(),
             stand_ins: self.copy.map(stand_in).into_iter().collect(),
-            project,
+            project: self.project.map(read_only),
             data: self
                 .data
                 .into_iter()
@@ -154,29 +175,14 @@ impl<'a> SkillContainment<'a> {
     }
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
-        let mut environment: Vec<(OsString, OsString)> = Vec::new();
-        let mut set = |name: &str, value: OsString| environment.push((name.into(), value));
-        set("SKILL_DIR", self.skill.into());
-        if let Some(data) = self.data {
-            set("SKILL_DATA", data.into());
-        }
+        let Self { skill, data, project, session, toolbox, language, .. } = *self;
+        let mut environment = environment(Some(skill), data, project, session, toolbox, language);
         // What scripts of plugins expect beside. Elsewhere there is neither: the environment is a closed list, and nobody outside of a
         // plugin counts on these.
         if let Some(SkillGroup { folder, kind: SkillGroupKind::Plugin, .. }) = self.plugin {
-            set("CLAUDE_PLUGIN_ROOT", folder.into());
+            environment.push(("CLAUDE_PLUGIN_ROOT".into(), folder.into()));
         }
-        if let Some(shared) = self.shared() {
-            set("CLAUDE_PLUGIN_DATA", shared.into());
-        }
-        if let Some(survey) = self.project {
-            set("PROJECT_DIR", survey.project().into());
-        }
-        set("SESSION_ID", self.session.into());
-        set("PATH", self.toolbox.path.clone());
-        set("LANG", self.language.into());
-        for (name, value) in GIT_ENVIRONMENT {
-            set(name, value.into());
-        }
+        environment.extend(self.shared().map(|shared| ("CLAUDE_PLUGIN_DATA".into(), shared.into())));
         environment
     }
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use metier_files::Survey;
 use metier_policy::{Action, Actor};
-use metier_sandbox::{Cancel, DataFolder, Limits, Profile, Project, ProjectAccess, Sink};
+use metier_sandbox::{Cancel, DataFolder, Limits, Profile, Sink};
 
 use super::permission::permit;
 use super::{ExecEnv, Principal, RunError, RunOutput, line_action, run_line};
-use crate::containment::GIT_ENVIRONMENT;
+use crate::containment::{environment, read_only};
 use crate::output::Shape;
 use crate::requested_grants::RequestedGrants;
 use crate::search_path::Toolbox;
@@ -48,13 +48,7 @@ impl AgentContext<'_> {
         let outside = self.skills.iter().filter(|skill| !skill.starts_with(folder));
         Profile {
             readable: outside.cloned().collect(),
-            project: Some(Project {
-                access: ProjectAccess::ReadOnly,
-                folder: folder.to_owned(),
-                writable: Vec::new(),
-                masked: self.project.masked(),
-                protected: Vec::new(),
-            }),
+            project: Some(read_only(self.project)),
             data: self.data.map(|data| DataFolder::new(data.to_owned())).into_iter().collect(),
             programs: self.toolbox.shown.clone(),
             environment: self.environment(),
@@ -63,24 +57,10 @@ impl AgentContext<'_> {
         }
     }
 
+    /// Texts of skills name a skill's folders, whoever runs what they say.
     fn environment(&self) -> Vec<(OsString, OsString)> {
-        let mut environment: Vec<(OsString, OsString)> = Vec::new();
-        let mut set = |name: &str, value: OsString| environment.push((name.into(), value));
-        // Texts of skills name both, whoever runs what they say.
-        if let Some(skill) = self.skills.last() {
-            set("SKILL_DIR", skill.into());
-        }
-        if let Some(data) = self.data {
-            set("SKILL_DATA", data.into());
-        }
-        set("PROJECT_DIR", self.project.project().into());
-        set("SESSION_ID", self.session.into());
-        set("PATH", self.toolbox.path.clone());
-        set("LANG", self.language.into());
-        for (name, value) in GIT_ENVIRONMENT {
-            set(name, value.into());
-        }
-        environment
+        let skill = self.skills.last().map(PathBuf::as_path);
+        environment(skill, self.data, Some(self.project), self.session, self.toolbox, self.language)
     }
 
     fn principal(&self) -> Principal<'_> {
