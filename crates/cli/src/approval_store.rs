@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use metier_files::{
     FileDigest, FolderLock, Kind, Mode, kind, private_folder, read_bounded, real_path, write_atomic,
 };
-use metier_policy::{ApprovalKey, Kept};
+use metier_policy::ApprovalKey;
 use metier_store::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -75,10 +75,10 @@ impl ApprovalStore {
     }
 
     /// What holds in this project.
-    pub(crate) fn kept(&self) -> Result<Vec<Kept>> {
+    pub(crate) fn kept(&self) -> Result<Vec<ApprovalKey>> {
         self.tell_of_old_form();
         let own = self.all()?.into_iter().filter(|approval| approval.project == self.project);
-        Ok(own.map(|approval| Kept { key: approval.key }).collect())
+        Ok(own.map(|approval| approval.key).collect())
     }
 
     /// Every approval, of all projects. A file that cannot be read is an error, not nothing: written anew, it would be lost.
@@ -93,14 +93,14 @@ impl ApprovalStore {
     }
 
     /// Keeps an approval for this project.
-    pub(crate) fn keep(&self, kept: Kept) -> Result<()> {
+    pub(crate) fn keep(&self, key: ApprovalKey) -> Result<()> {
         let _one = self.lock()?;
         let mut approvals = self.all()?;
-        if approvals.iter().any(|known| known.project == self.project && known.key == kept.key) {
+        if approvals.iter().any(|known| known.project == self.project && known.key == key) {
             return Ok(());
         }
         let given = Timestamp::now().to_string();
-        approvals.push(StoredApproval { project: self.project.clone(), key: kept.key, given });
+        approvals.push(StoredApproval { project: self.project.clone(), key, given });
         self.write(approvals)
     }
 

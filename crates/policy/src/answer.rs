@@ -45,15 +45,6 @@ pub struct Question {
     is_bound: bool,
 }
 
-/// An approval that is kept for good. It is for the project in which it was given: whoever stores it stores the project, too, and
-/// gives it only to sessions of that project.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Kept {
-    /// What it is for.
-    pub key: ApprovalKey,
-}
-
 impl Question {
     /// The question about an action that stands outside of some fences.
     pub(crate) fn new(action: &Action, outside: BTreeSet<String>) -> Self {
@@ -75,8 +66,8 @@ impl Question {
         self.key.act.clone().tool(has_tree)
     }
 
-    fn kept(&self) -> Kept {
-        Kept { key: ApprovalKey { act: self.key.act.clone().always(), ..self.key.clone() } }
+    fn kept(&self) -> ApprovalKey {
+        ApprovalKey { act: self.key.act.clone().always(), ..self.key.clone() }
     }
 }
 
@@ -86,17 +77,18 @@ pub struct Answers {
     exact: Vec<Question>,
     tools: Vec<Question>,
     refused: Vec<Question>,
-    kept: BTreeSet<Kept>,
+    kept: BTreeSet<ApprovalKey>,
 }
 
 impl Answers {
     /// The answers of a new session, with those that were kept for its project.
-    pub fn new(kept: impl IntoIterator<Item = Kept>) -> Self {
+    pub fn new(kept: impl IntoIterator<Item = ApprovalKey>) -> Self {
         Self { kept: kept.into_iter().collect(), ..Self::default() }
     }
 
-    /// Takes an answer down. What comes back is to be kept in the user's configuration, for this project.
-    pub fn give(&mut self, question: &Question, answer: Answer) -> Option<Kept> {
+    /// Takes an answer down. What comes back is approved for good, in the project in which it was given: whoever keeps it in the user's
+    /// configuration keeps the project, too, and gives it only to sessions of that project.
+    pub fn give(&mut self, question: &Question, answer: Answer) -> Option<ApprovalKey> {
         match answer {
             Answer::Once => {}
             Answer::No => self.refused.push(question.clone()),
@@ -148,7 +140,7 @@ impl Answers {
             return Some(Answer::SessionTool);
         }
         let always = asked.act.clone().always();
-        let is_kept = |kept: &Kept| kept.key.act == always && is_within(&kept.key);
+        let is_kept = |kept: &ApprovalKey| kept.act == always && is_within(kept);
         self.kept.iter().any(is_kept).then_some(Answer::Always)
     }
 }

@@ -66,7 +66,7 @@ mod sentence;
 mod wording;
 mod wrappers;
 pub use action::{Action, Actor, CommandLine, Deed, Digest, Need, Skill, Trust};
-pub use answer::{Answer, Answers, Kept, Question};
+pub use answer::{Answer, Answers, Question};
 pub use approval_key::ApprovalKey;
 pub use approval_request::ApprovalRequest;
 pub use changes_decision::{ChangeRules, ChangesDecision, UndecidedChanges};

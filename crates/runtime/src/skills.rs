@@ -23,7 +23,7 @@ use std::sync::mpsc::Receiver;
 
 use metier_catalog::{Finder, News, Snapshot, Unresolved, Watching};
 use metier_diagnostic::Diagnostic;
-use metier_policy::{Kept, Problem};
+use metier_policy::{ApprovalKey, Problem};
 
 pub use self::begin::begin;
 pub use self::builder::SkillsBuilder;
@@ -102,7 +102,7 @@ impl Skills {
     }
 
     /// The answers that were given for good, for a program that keeps them: [`SkillsBuilder::kept`] takes them back.
-    pub fn kept(&self) -> Vec<Kept> {
+    pub fn kept(&self) -> Vec<ApprovalKey> {
         lock(&self.engine.kept).clone()
     }
 

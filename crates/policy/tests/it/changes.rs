@@ -244,9 +244,9 @@ fn an_approval_of_a_version_that_showed_no_entry_covers_nothing() {
     assert_eq!(old.remove("entry"), Some("file".into()));
     let old: metier_policy::ApprovalKey = serde_json::from_value(value).unwrap();
     let mut session = Session::new("");
-    session.answers = Answers::new([metier_policy::Kept { key: old }]);
+    session.answers = Answers::new([old]);
     assert_eq!(session.letters(&pdf(), &["+ a"], &[]), "q");
-    session.answers = Answers::new([metier_policy::Kept { key }]);
+    session.answers = Answers::new([key]);
     assert_eq!(session.letters(&pdf(), &["+ a"], &[]), "a");
 }
 

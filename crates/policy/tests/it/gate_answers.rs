@@ -2,7 +2,7 @@
 
 use crate::gate_acts::{action, rules, scope, shown};
 use metier_policy::{
-    Action, Answer, Answers, Asking, Decision, Deed, Digest, Gate, Kept, Meaning, Rules, Scope,
+    Action, Answer, Answers, ApprovalKey, Asking, Decision, Deed, Digest, Gate, Meaning, Rules, Scope,
 };
 
 struct Session {
@@ -22,7 +22,7 @@ impl Session {
     }
 
     /// Asks about an action, which must be a question, and gives the answer.
-    fn answer(&mut self, action: &Action, answer: Answer) -> Option<Kept> {
+    fn answer(&mut self, action: &Action, answer: Answer) -> Option<ApprovalKey> {
         let question = self.decide(action).question.expect("a question");
         self.answers.give(&question, answer)
     }
@@ -134,7 +134,7 @@ fn always_is_kept_for_the_script_its_needs_and_any_arguments() {
     let kept = session.answer(&first, Answer::Always).expect("something to keep");
     // What is kept is plain data and holds in the next session.
     let text = serde_json::to_string(&kept).unwrap();
-    let again: Kept = serde_json::from_str(&text).unwrap();
+    let again: ApprovalKey = serde_json::from_str(&text).unwrap();
     session.answers = Answers::new([again]);
     let decide = |act: &str| session.decide(&bound(act, "sha256:1", "sha256:t")).is_allowed();
     assert!(decide("pdf script a.py x + host:x.org + secret:T"));

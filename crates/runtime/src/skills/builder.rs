@@ -9,7 +9,7 @@ use metier_catalog::{Catalog, Disclosure, Include, Layout, Places, RootChoice, S
 use metier_changes::LayerStore;
 use metier_exec::{LANGUAGE, NodeVersions, SearchPath, Variable, VariableValue};
 use metier_files::{TreeCopies, real_path};
-use metier_policy::{Action, Decision, Kept, Layer, List, Mode, Owner, Source};
+use metier_policy::{Action, ApprovalKey, Decision, Layer, List, Mode, Owner, Source};
 use metier_sandbox::{Helper, Sandbox, Setup};
 use metier_secret::{Secret, SecretName};
 
@@ -71,7 +71,7 @@ pub struct SkillsBuilder {
     temporary: Option<PathBuf>,
     search_path: OsString,
     program: Program,
-    kept: Vec<Kept>,
+    kept: Vec<ApprovalKey>,
     containment: Containment,
     /// Whether the system tells of changes of files; else they are looked for when somebody asks.
     is_watching: bool,
@@ -246,7 +246,7 @@ impl SkillsBuilder {
     }
 
     /// Answers that were given for good before: see [`Skills::kept`].
-    pub fn kept(mut self, answers: impl IntoIterator<Item = Kept>) -> Self {
+    pub fn kept(mut self, answers: impl IntoIterator<Item = ApprovalKey>) -> Self {
         self.kept.extend(answers);
         self
     }

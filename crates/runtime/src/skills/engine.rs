@@ -9,7 +9,7 @@ use metier_exec::{
     DeclaredEnvironment, NodeVersions, SearchPath, Toolbox, Variable, VariableValue, rules_in_force,
 };
 use metier_files::TreeCopies;
-use metier_policy::{Action, Decision, Kept, Layer, Rules};
+use metier_policy::{Action, ApprovalKey, Decision, Layer, Rules};
 use metier_sandbox::Sandbox;
 use metier_secret::{Secret, SecretName};
 
@@ -59,7 +59,7 @@ pub(super) struct Engine {
     pub(super) node: NodeVersions,
     /// Held while somebody is asked: children work at once, and nobody answers two questions at a time.
     pub(super) open_question: Arc<Mutex<()>>,
-    pub(super) kept: Mutex<Vec<Kept>>,
+    pub(super) kept: Mutex<Vec<ApprovalKey>>,
     /// Where copies of skills are kept that run as they were checked.
     pub(super) copies: Option<TreeCopies>,
     /// Where the layers of calls are kept.
