@@ -27,7 +27,7 @@ pub(crate) enum Interpreter {
 }
 
 /// The extensions with an interpreter of their own, and the programs that are tried in this order.
-pub(crate) const INTERPRETERS: &[(&[&str], Interpreter, &[&str])] = &[
+const INTERPRETERS: &[(&[&str], Interpreter, &[&str])] = &[
     // `python` alone may still be version 2 somewhere, so it comes second.
     (&["py"], Interpreter::Python, &["python3", "python"]),
     // Many scripts that end in `.sh` use what only bash knows, so it comes first; small systems have no bash, and there the
@@ -110,7 +110,8 @@ impl Interpreter {
             .map_or(Self::Direct, |(_, interpreter, _)| *interpreter)
     }
 
-    fn programs(self) -> &'static [&'static str] {
+    /// The programs that are tried for it, in this order.
+    pub(crate) fn programs(self) -> &'static [&'static str] {
         INTERPRETERS
             .iter()
             .find(|(_, interpreter, _)| *interpreter == self)

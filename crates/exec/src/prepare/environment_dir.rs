@@ -150,16 +150,18 @@ impl EnvironmentDir {
 
     /// A file of the data folder, if it is there and can be read without leaving it.
     pub(crate) fn read(&self, path: &Path) -> Option<Vec<u8>> {
-        let inside = RelativePath::parse_os(path.strip_prefix(&self.data).ok()?.as_os_str()).ok()?;
-        SkillDir::open(&self.data).ok()?.read(&inside, MAX_FILE).ok()
+        let (data, inside) = self.inside(path)?;
+        data.read(&inside, MAX_FILE).ok()
     }
 
     /// Whether a file of the data folder is there.
     pub(crate) fn has(&self, path: &Path) -> bool {
-        let inside =
-            path.strip_prefix(&self.data).ok().and_then(|path| RelativePath::parse_os(path.as_os_str()).ok());
-        let data = SkillDir::open(&self.data).ok();
-        inside.zip(data).is_some_and(|(path, data)| data.look_at(&path).is_ok())
+        self.inside(path).is_some_and(|(data, inside)| data.look_at(&inside).is_ok())
+    }
+
+    fn inside(&self, path: &Path) -> Option<(SkillDir, RelativePath)> {
+        let inside = RelativePath::parse_os(path.strip_prefix(&self.data).ok()?.as_os_str()).ok()?;
+        Some((SkillDir::open(&self.data).ok()?, inside))
     }
 
     /// The environment, if it is complete.

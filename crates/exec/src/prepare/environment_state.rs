@@ -6,7 +6,7 @@ use metier_files::SkillDir;
 
 use super::environment_dir::{EnvironmentDir, Language, PreparedEnvironment};
 use super::recipe::Recipe;
-use crate::interpreter::{INTERPRETERS, Interpreter, Launch};
+use crate::interpreter::{Interpreter, Launch};
 use crate::script::SkillScript;
 use crate::search_path::{Program, SearchPath};
 
@@ -114,9 +114,7 @@ impl EnvironmentState {
 
 /// The Python that scripts are run by.
 pub(crate) fn python(path: &SearchPath) -> Option<Program> {
-    let (.., programs) =
-        INTERPRETERS.iter().find(|(_, interpreter, _)| *interpreter == Interpreter::Python)?;
-    path.find_any(programs)
+    path.find_any(Interpreter::Python.programs())
 }
 
 /// Which version of it that is, as far as a path says: `python3` becomes `python3.11`.
