@@ -8,7 +8,7 @@ use metier_files::{FileDigest, private_folder};
 /// The longest part of a path that is made of a name. File systems take 255 bytes; the digest needs its share.
 const MAX_PART: usize = 120;
 
-/// How much of a digest tells two names or two projects apart: 64 bits, where a user has a few thousand of either.
+/// How much of a digest tells two names, two projects or two environments apart: 64 bits, where a user has a few thousand of each.
 const DIGITS: usize = 16;
 
 /// Whose data it is.
@@ -30,7 +30,7 @@ impl DataOwner<'_> {
         let mut origin = plain(self.origin);
         if let Some(project) = self.project {
             origin.push_str("%p");
-            origin.push_str(&digest(project.as_os_str().as_encoded_bytes()));
+            origin.push_str(&short_digest(project.as_os_str().as_encoded_bytes()));
         }
         base.join(origin).join(plain(self.name))
     }
@@ -62,12 +62,13 @@ fn plain(text: &str) -> String {
     if plain.len() > MAX_PART {
         plain.truncate(MAX_PART);
         plain.push_str("%d");
-        plain.push_str(&digest(text.as_bytes()));
+        plain.push_str(&short_digest(text.as_bytes()));
     }
     plain
 }
 
-fn digest(bytes: &[u8]) -> String {
+/// The beginning of a digest, for names of folders.
+pub(crate) fn short_digest(bytes: &[u8]) -> String {
     let digest = FileDigest::of(bytes).to_string();
     digest.rsplit(':').next().unwrap_or_default().chars().take(DIGITS).collect()
 }

@@ -30,9 +30,10 @@ use metier_sandbox::Cancel;
 
 pub use self::environment_dir::{Language, Package, PreparedEnvironment};
 pub use self::environment_state::EnvironmentState;
+use self::package_json::NodePackages;
 pub use self::package_json::PackageError;
 pub use self::recipe::RecipeError;
-pub(crate) use self::recipe::{NodeRecipe, PythonRecipe, Recipe};
+pub(crate) use self::recipe::{PythonRecipe, Recipe};
 pub use self::registry::{Registries, Registry};
 pub use self::requirement::RequirementError;
 pub use self::script_block::ScriptBlockError;
@@ -173,7 +174,7 @@ struct Job<'a> {
 
 enum Wanted<'a> {
     Python { recipe: &'a PythonRecipe, python: Program },
-    Node { recipe: &'a NodeRecipe, npm: Vec<Program> },
+    Node { recipe: &'a NodePackages, npm: Vec<Program> },
 }
 
 /// Makes what the skill wants, or finds that it is there. `progress` hears what is done next. A skill that wants nothing
@@ -297,7 +298,7 @@ fn permit(
 fn action(context: &SkillContext<'_>, recipe: &Recipe, jobs: &[Job<'_>], hosts: &[(Host, u16)]) -> Action {
     let mut words = vec!["prepare".to_owned()];
     words.extend(recipe.python.iter().flat_map(|python| python.requirements.iter().map(ToString::to_string)));
-    let packages = recipe.node.iter().flat_map(|node| &node.packages.wanted);
+    let packages = recipe.node.iter().flat_map(|node| &node.wanted);
     words.extend(packages.map(|(name, version)| format!("{name}@{version}")));
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let keys: Vec<String> = jobs.iter().map(|job| job.dir.name()).collect();

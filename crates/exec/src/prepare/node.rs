@@ -8,8 +8,7 @@ use metier_sandbox::Command;
 use super::PrepareError;
 use super::environment_dir::{EnvironmentDir, Package};
 use super::installer::{Installer, StepNetwork};
-use super::package_json::locked;
-use super::recipe::NodeRecipe;
+use super::package_json::{NodePackages, locked};
 use super::registry::Registry;
 use crate::search_path::Program;
 
@@ -42,7 +41,7 @@ pub(crate) fn is_stocked(dir: &EnvironmentDir) -> bool {
 pub(crate) fn make(
     installer: &mut Installer<'_>,
     dir: &EnvironmentDir,
-    recipe: &NodeRecipe,
+    recipe: &NodePackages,
     npm: &[Program],
     registry: &Registry,
 ) -> Result<Vec<Package>, PrepareError> {
@@ -63,14 +62,12 @@ pub(crate) fn make(
         [&folder, &dir.stock()],
         Vec::new(),
     )?;
-    installer.write(&folder.join("package.json"), recipe.packages.manifest.clone())?;
-    if let Some(lock) = recipe.packages.lock.clone().or(known) {
+    installer.write(&folder.join("package.json"), recipe.manifest.clone())?;
+    if let Some(lock) = recipe.lock.clone().or(known) {
         installer.write(&own_lock, lock)?;
     } else {
-        installer.tell(&format!(
-            "choosing versions of {}",
-            counted(recipe.packages.wanted.len(), "package", "packages")
-        ));
+        installer
+            .tell(&format!("choosing versions of {}", counted(recipe.wanted.len(), "package", "packages")));
         let lock = npm_in(program, dir).arguments(["install", "--package-lock-only", "--ignore-scripts"]);
         installer.step("choosing versions", StepNetwork::Open, &lock)?;
     }

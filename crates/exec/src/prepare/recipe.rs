@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use metier_files::{Error, FileDigest, ListBounds, RelativePath, SkillDir};
+use metier_files::{Error, ListBounds, RelativePath, SkillDir};
 
 use super::package_json::{NodePackages, PackageError};
 use super::registry::NODE;
 use super::requirement::{PackageRequirement, RequirementError, read_file};
 use super::script_block::{ScriptBlock, ScriptBlockError};
+use crate::data_folder::short_digest;
 use crate::script::SCRIPTS;
 
 /// The largest file that is read for a recipe. A lock of a large Node project has some megabytes; more than that is none
@@ -17,16 +18,13 @@ const MAX_FILE: u64 = 8 << 20;
 /// How much of a script is read for its block, which stands at its beginning.
 const MAX_HEAD: u64 = 64 << 10;
 
-/// How much of a digest tells two environments of one skill apart: 64 bits, where there are a few.
-const DIGITS: usize = 16;
-
 /// What a skill wants, from the files it has for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recipe {
     /// From `requirements.txt` and the `# /// script` blocks of its scripts.
     pub python: Option<PythonRecipe>,
     /// From `package.json`.
-    pub node: Option<NodeRecipe>,
+    pub node: Option<NodePackages>,
 }
 
 /// What a skill wants of Python.
@@ -36,17 +34,6 @@ pub(crate) struct PythonRecipe {
     pub requirements: Vec<PackageRequirement>,
     /// Which versions of Python its scripts run with; all of them hold.
     pub requires_python: Vec<String>,
-    /// The files that say so.
-    pub sources: Vec<String>,
-}
-
-/// What a skill wants of Node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NodeRecipe {
-    /// Its packages.
-    pub packages: NodePackages,
-    /// The file that says so.
-    pub source: String,
 }
 
 /// Why there is no recipe.
@@ -115,54 +102,44 @@ impl PythonRecipe {
         parts.extend(self.requirements.iter().map(|requirement| requirement.to_string().into_bytes()));
         parts.push(Vec::new());
         parts.extend(self.requires_python.iter().map(|versions| versions.clone().into_bytes()));
-        short_digest(&parts)
+        digest_of(&parts)
     }
 }
 
-impl NodeRecipe {
+impl NodePackages {
     /// What names the environment.
     pub(crate) fn key(&self) -> String {
-        let lock = self.packages.lock.clone().unwrap_or_default();
-        short_digest(&[b"node 1".to_vec(), self.packages.manifest.clone(), lock])
+        let lock = self.lock.clone().unwrap_or_default();
+        digest_of(&[b"node 1".to_vec(), self.manifest.clone(), lock])
     }
 }
 
-fn short_digest(parts: &[Vec<u8>]) -> String {
+fn digest_of(parts: &[Vec<u8>]) -> String {
     let mut bytes = Vec::new();
     for part in parts {
         bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
         bytes.extend_from_slice(part);
     }
-    let digest = FileDigest::of(&bytes).to_string();
-    digest.rsplit(':').next().unwrap_or_default().chars().take(DIGITS).collect()
+    short_digest(&bytes)
 }
 
 fn python(skill: &SkillDir) -> Result<Option<PythonRecipe>, RecipeError> {
-    let mut recipe =
-        PythonRecipe { requirements: Vec::new(), requires_python: Vec::new(), sources: Vec::new() };
+    let mut recipe = PythonRecipe { requirements: Vec::new(), requires_python: Vec::new() };
     for file in ["requirements.txt".to_owned(), format!("{SCRIPTS}/requirements.txt")] {
         let Some(bytes) = read(skill, &file)? else { continue };
         let text = String::from_utf8(bytes).map_err(|_| RecipeError::NoText(file.clone()))?;
-        let found = read_file(&text).map_err(|(line, reason)| RecipeError::Requirement {
-            file: file.clone(),
-            line,
-            reason,
-        })?;
-        if !found.is_empty() {
-            recipe.requirements.extend(found);
-            recipe.sources.push(file);
-        }
+        let found =
+            read_file(&text).map_err(|(line, reason)| RecipeError::Requirement { file, line, reason })?;
+        recipe.requirements.extend(found);
     }
     for path in python_scripts(skill)? {
-        let file = path.to_string();
         let head = skill.read_page(&path, 0, MAX_HEAD)?.bytes;
         // A script may be in any encoding; a block in it is text.
         let block = ScriptBlock::read(&String::from_utf8_lossy(&head))
-            .map_err(|(line, reason)| RecipeError::Block { file: file.clone(), line, reason })?;
+            .map_err(|(line, reason)| RecipeError::Block { file: path.to_string(), line, reason })?;
         let Some(block) = block.filter(|block| !block.dependencies.is_empty()) else { continue };
         recipe.requirements.extend(block.dependencies);
         recipe.requires_python.extend(block.requires_python);
-        recipe.sources.push(file);
     }
     recipe.requires_python.sort();
     recipe.requires_python.dedup();
@@ -191,15 +168,15 @@ fn python_scripts(skill: &SkillDir) -> Result<Vec<RelativePath>, RecipeError> {
         .collect())
 }
 
-fn node(skill: &SkillDir, registry: &str) -> Result<Option<NodeRecipe>, RecipeError> {
+fn node(skill: &SkillDir, registry: &str) -> Result<Option<NodePackages>, RecipeError> {
     for folder in ["", "scripts/"] {
         let file = format!("{folder}package.json");
         let Some(manifest) = read(skill, &file)? else { continue };
         let lock = read(skill, &format!("{folder}package-lock.json"))?;
         let packages = NodePackages::read(&manifest, lock.as_deref(), registry)
-            .map_err(|reason| RecipeError::Package { file: file.clone(), reason })?;
-        if let Some(packages) = packages {
-            return Ok(Some(NodeRecipe { packages, source: file }));
+            .map_err(|reason| RecipeError::Package { file, reason })?;
+        if packages.is_some() {
+            return Ok(packages);
         }
     }
     Ok(None)
@@ -228,7 +205,7 @@ mod tests {
     fn all_files_that_say_what_is_wanted_are_put_together() {
         let workspace = Workspace::new()
             .file("skill/requirements.txt", "six\nrequests>=2\n")
-            .file("skill/scripts/requirements.txt", "six\n")
+            .file("skill/scripts/requirements.txt", "six\nattrs\n")
             .file(
                 "skill/scripts/a.py",
                 "# /// script\n# requires-python = \">=3.9\"\n# dependencies = [\"rich\"]\n# ///\n",
@@ -239,10 +216,9 @@ mod tests {
         let recipe = recipe(&workspace).unwrap();
         let python = recipe.python.unwrap();
         let names: Vec<String> = python.requirements.iter().map(ToString::to_string).collect();
-        assert_eq!(names, ["requests>=2", "rich", "six"]);
+        assert_eq!(names, ["attrs", "requests>=2", "rich", "six"]);
         assert_eq!(python.requires_python, [">=3.9"]);
-        assert_eq!(python.sources, ["requirements.txt", "scripts/requirements.txt", "scripts/a.py"]);
-        assert_eq!(recipe.node.unwrap().source, "package.json");
+        assert_eq!(recipe.node.unwrap().wanted["left-pad"], "1.3.0");
         assert!(self::recipe(&Workspace::new().skill("skill", "x")).unwrap().is_empty());
     }
 
