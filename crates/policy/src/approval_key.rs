@@ -5,7 +5,8 @@ mod wording;
 use crate::action::{Action, Actor, Deed, Need, Skill};
 use crate::path_change::{ModeChange, PathChange, PathChangeKind, PathEntryKind};
 use crate::place::Place;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeSet;
 
 /// What an approval is for: who acts, what it does, what it needs, and the fences that stood in the way.
@@ -16,7 +17,8 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovalKey {
-    pub(crate) version: KeyVersion,
+    #[serde(deserialize_with = "read_version")]
+    pub(crate) version: u8,
     pub(crate) actor: ActorKey,
     pub(crate) act: ActKey,
     pub(crate) needs: BTreeSet<NeedKey>,
@@ -27,7 +29,7 @@ impl Action {
     /// The key of this action, whole.
     pub fn approval_key(&self) -> ApprovalKey {
         ApprovalKey {
-            version: KeyVersion,
+            version: VERSION,
             actor: ActorKey::of(&self.actor),
             act: ActKey::exact(&self.deed),
             needs: need_keys(self),
@@ -36,30 +38,14 @@ impl Action {
     }
 }
 
-/// The version of the form of keys. A key of another version is not read, so what it approved is asked about again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "u8", into = "u8")]
-pub(crate) struct KeyVersion;
+/// The version of the form of keys.
+const VERSION: u8 = 1;
 
-impl KeyVersion {
-    const NUMBER: u8 = 1;
-}
-
-impl From<KeyVersion> for u8 {
-    fn from(_: KeyVersion) -> Self {
-        KeyVersion::NUMBER
-    }
-}
-
-impl TryFrom<u8> for KeyVersion {
-    type Error = String;
-
-    fn try_from(number: u8) -> Result<Self, String> {
-        if number == Self::NUMBER {
-            Ok(Self)
-        } else {
-            Err(format!("approvals of version {number} are not read"))
-        }
+/// A key of another version is not read, so what it approved is asked about again.
+fn read_version<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u8, D::Error> {
+    match u8::deserialize(deserializer)? {
+        VERSION => Ok(VERSION),
+        number => Err(D::Error::custom(format_args!("approvals of version {number} are not read"))),
     }
 }
 
