@@ -120,12 +120,7 @@ impl EnvironmentDir {
         self.data.join(ENV).join(format!("{}.lock", self.name()))
     }
 
-    /// What says that it is complete, and how much it takes. It is written last, by metier itself, and lies beside the data
-    /// folder: what a script could write would give it as much room as it likes. No data folder has a name with a dot first.
-    fn mark(&self) -> Option<PathBuf> {
-        Some(self.records()?.join(self.mark_name()))
-    }
-
+    /// What says that it is complete, and how much it takes.
     fn mark_name(&self) -> String {
         format!("{}.json", self.name())
     }
@@ -135,17 +130,18 @@ impl EnvironmentDir {
         self.data.join(ENV).join(self.mark_name())
     }
 
-    /// The folder with the marks of this data folder.
+    /// The folder with the marks of this data folder. They are written last, by metier itself, and lie beside the data folder: what a
+    /// script could write would give it as much room as it likes. No data folder has a name with a dot first.
     fn records(&self) -> Option<PathBuf> {
         Some(self.data.parent()?.join(RECORDS).join(self.data.file_name()?))
     }
 
     /// Writes the mark.
     pub(crate) fn write_mark(&self, packages: &[Package], bytes: u64) -> io::Result<()> {
-        let (records, mark) = self.records().zip(self.mark()).ok_or(io::ErrorKind::InvalidInput)?;
+        let records = self.records().ok_or(io::ErrorKind::InvalidInput)?;
         private_folder(&records)?;
         let text = serde_json::to_vec(&EnvironmentMark { packages: packages.to_vec(), bytes })?;
-        write_private(&mark, &text)
+        write_private(&records.join(self.mark_name()), &text)
     }
 
     /// A file of the data folder, if it is there and can be read without leaving it.
