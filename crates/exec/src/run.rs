@@ -16,6 +16,7 @@ use metier_sandbox::{
 };
 use metier_secret::{Redactor, RedactorError, SecretName};
 
+use self::injected::InjectionShell;
 pub use self::node_versions::NodeVersions;
 use self::permission::Principal;
 pub use self::permission::{RunDecision, decide_run};
@@ -129,21 +130,8 @@ fn run_line(
     cancel: Option<&Cancel>,
     sink: Sink<'_>,
 ) -> Result<RunOutput, RunError> {
-    let command = shell_line(env, line, &mut profile)?;
+    let command = InjectionShell::BASH.command(env, &mut profile, line, line)?;
     run(env, principal, Job { allowed: allowed.clone(), profile, command, shape }, cancel, sink)
-}
-
-/// A line for bash, which reads nobody's settings; the profile shows it.
-fn shell_line(env: &ExecEnv<'_>, line: &str, profile: &mut Profile) -> Result<Command, RunError> {
-    let Some(bash) = env.path.find("bash") else {
-        return Err(LaunchError::NoInterpreter {
-            script: line.to_owned(),
-            programs: vec!["bash".to_owned()],
-        }
-        .into());
-    };
-    show(profile, &bash);
-    Ok(Command::new(bash.file).arguments(["--noprofile", "--norc", "-c", line]))
 }
 
 /// Something that may run.

@@ -3,13 +3,12 @@
 use std::ffi::OsString;
 
 use metier_policy::{Action, Decision};
-use metier_sandbox::{Cancel, Command};
+use metier_sandbox::{Cancel, Command, Profile};
 
 use super::permission::permit;
 use super::{ExecEnv, Job, RunError, RunOutput, SkillContext, run, show, with_visible_copy};
 use crate::interpreter::LaunchError;
 use crate::output::Shape;
-use crate::search_path::Program;
 
 /// An injected command as a shell gets it.
 #[derive(Clone, Copy, Debug)]
@@ -26,12 +25,12 @@ pub struct InjectedLine<'a> {
 
 /// The shells that a skill may name for its commands, and how each is kept from reading anybody's settings. Their quotes and
 /// variables are alike, which is what makes values safe.
-const SHELLS: &[(&str, &[&str])] = &[
-    ("bash", &["--noprofile", "--norc", "-c"]),
-    ("sh", &["-c"]),
-    ("dash", &["-c"]),
-    ("ksh", &["-c"]),
-    ("zsh", &["-f", "-c"]),
+const SHELLS: &[InjectionShell] = &[
+    InjectionShell::BASH,
+    InjectionShell { name: "sh", options: &["-c"] },
+    InjectionShell { name: "dash", options: &["-c"] },
+    InjectionShell { name: "ksh", options: &["-c"] },
+    InjectionShell { name: "zsh", options: &["-f", "-c"] },
 ];
 
 /// A shell for commands.
@@ -42,18 +41,29 @@ pub struct InjectionShell {
 }
 
 impl InjectionShell {
+    pub(super) const BASH: Self = Self { name: "bash", options: &["--noprofile", "--norc", "-c"] };
+
     /// The shell that a manifest names; bash where it names none, nothing where it is one that is not known.
     pub fn named(name: Option<&str>) -> Option<Self> {
-        let name = name.map_or("bash", str::trim);
-        SHELLS.iter().find(|(known, _)| *known == name).map(|(name, options)| Self { name, options })
+        let name = name.map_or(Self::BASH.name, str::trim);
+        SHELLS.iter().find(|known| known.name == name).copied()
     }
 
-    fn find(self, env: &ExecEnv<'_>, command: &str) -> Result<Program, RunError> {
-        let missing = || LaunchError::NoInterpreter {
-            script: command.to_owned(),
-            programs: vec![self.name.to_owned()],
+    /// A text as it runs; the profile shows the shell. Where it is not there, the error names `script`.
+    pub(super) fn command(
+        self,
+        env: &ExecEnv<'_>,
+        profile: &mut Profile,
+        script: &str,
+        text: &str,
+    ) -> Result<Command, RunError> {
+        let missing = || {
+            let programs = vec![self.name.to_owned()];
+            LaunchError::NoInterpreter { script: script.to_owned(), programs }
         };
-        Ok(env.path.find(self.name).ok_or_else(missing)?)
+        let program = env.path.find(self.name).ok_or_else(missing)?;
+        show(profile, &program);
+        Ok(Command::new(program.file).arguments(self.options.iter().copied().chain([text])))
     }
 }
 
@@ -93,14 +103,12 @@ fn run_once(
     cancel: Option<&Cancel>,
 ) -> Result<RunOutput, RunError> {
     let allowed = permit(&env.gate, &action(context, line))?;
-    let program = shell.find(env, line.command)?;
     let mut profile = context.containment.profile();
-    show(&mut profile, &program);
+    let command = shell.command(env, &mut profile, line.command, line.text)?;
     let variables = line.variables.iter().map(|(name, value)| (name.into(), value.clone()));
     profile.environment.extend(variables);
-    let process = Command::new(program.file).arguments(shell.options.iter().copied().chain([line.text]));
     let shape = Shape::Injected(line.command.to_owned());
-    run(env, &context.principal(), Job { allowed, profile, command: process, shape }, cancel, &mut |_, _| {})
+    run(env, &context.principal(), Job { allowed, profile, command, shape }, cancel, &mut |_, _| {})
 }
 
 #[cfg(test)]
