@@ -47,13 +47,8 @@ impl ApprovalRequest {
         let mut lines = vec![visible(&self.subject).into_owned()];
         lines.extend(self.grants.iter().map(|grant| format!("  - {grant}")));
         lines.extend(self.changes.iter().cloned());
-        let command = self.command.as_deref().unwrap_or_default();
-        lines.extend(
-            command
-                .split('\n')
-                .filter(|_| self.command.is_some())
-                .map(|line| format!("  $ {}", visible(line))),
-        );
+        let command = self.command.iter().flat_map(|command| command.split('\n'));
+        lines.extend(command.map(|line| format!("  $ {}", visible(line))));
         lines
     }
 }

@@ -1,6 +1,6 @@
 //! Patterns of commands: what stands in `Bash(…)` and behind `command:`.
 
-use crate::shell::{self, Command, Refusal, Word, quote};
+use crate::shell::{self, Command, Refusal, Word, quoted};
 use std::fmt;
 
 /// Which commands are meant: `git:*`, `git diff:*`, `git *`, `git status`, `*`.
@@ -119,12 +119,7 @@ impl CommandPattern {
 
 impl fmt::Display for CommandPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, word) in self.words.iter().enumerate() {
-            if index > 0 {
-                f.write_str(" ")?;
-            }
-            f.write_str(&quote(word))?;
-        }
+        f.write_str(&quoted(self.words.iter().map(String::as_str)))?;
         f.write_str(match (self.is_open, self.words.is_empty()) {
             (false, _) => "",
             (true, true) => "*",

@@ -71,12 +71,7 @@ impl FileGlob {
 
     /// Whether a path is meant.
     pub fn matches(&self, path: &str) -> bool {
-        self.matches_name(&matchable(path.as_bytes()))
-    }
-
-    /// The same for a name as [`matchable`] writes it.
-    fn matches_name(&self, name: &str) -> bool {
-        self.matcher.is_match(name)
+        self.matcher.is_match(&*matchable(path.as_bytes()))
     }
 
     /// Whether a place is meant by one of its names. A glob that does not start at the root or at home means names
@@ -90,7 +85,7 @@ impl FileGlob {
     /// Whether a name of a place is meant. What means everything below a folder means the folder, too: it cannot be written
     /// without it.
     fn matches_as(&self, place: &Place, name: &str) -> bool {
-        self.matches_name(name) || (place.is_folder() && self.matches_name(&format!("{name}/")))
+        self.matcher.is_match(name) || (place.is_folder() && self.matcher.is_match(format!("{name}/")))
     }
 
     /// Whether writing to a place is meant. One that takes a yes to the very question is meant only by itself: `**` was
@@ -110,8 +105,8 @@ impl FileGlob {
             let is_bare = !self.text.contains('/');
             let last = name.rsplit('/').next().unwrap_or(name);
             self.matches_as(place, name)
-                || (is_bare && self.matches_name(last))
-                || ancestors(name).any(|above| self.matches_name(above))
+                || (is_bare && self.matcher.is_match(last))
+                || ancestors(name).any(|above| self.matcher.is_match(above))
         })
     }
 

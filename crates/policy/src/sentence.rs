@@ -2,7 +2,6 @@
 
 use crate::action::{Action, Actor, Deed, Need};
 use metier_diagnostic::{grouped, visible};
-use std::fmt::Write;
 
 impl Action {
     /// One sentence for logs and refusals: what would happen, for whom, and what it needs, whole. What could act on a terminal
@@ -17,21 +16,18 @@ impl Action {
             _ => self.subject(),
         };
         let needs = if matches!(self.deed, Deed::Changes(_)) { &[] } else { self.needs.as_slice() };
-        if let Some((first, rest)) = needs.split_first() {
-            let _ = write!(text, " (and wants to {}", first.words());
-            for need in rest {
-                let _ = write!(text, ", {}", need.words());
-            }
-            text.push(')');
+        if !needs.is_empty() {
+            let needs: Vec<String> = needs.iter().map(Need::words).collect();
+            text.push_str(&format!(" (and wants to {})", needs.join(", ")));
         }
-        let _ = match &self.deed {
-            Deed::Read { place } => write!(text, ": `{place}`"),
-            Deed::Tool { place: Some(place), .. } if self.needs.is_empty() => write!(text, ": `{place}`"),
-            _ => match self.command_text() {
-                Some(command) => write!(text, ": `{command}`"),
-                None => Ok(()),
-            },
+        let about = match &self.deed {
+            Deed::Read { place } => Some(place.to_string()),
+            Deed::Tool { place: Some(place), .. } if self.needs.is_empty() => Some(place.to_string()),
+            _ => self.command_text(),
         };
+        if let Some(about) = about {
+            text.push_str(&format!(": `{about}`"));
+        }
         visible(&text).into_owned()
     }
 }

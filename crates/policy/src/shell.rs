@@ -28,6 +28,7 @@ mod word;
 
 pub use here_document::HereDocument;
 pub use quote::quote;
+pub(crate) use quote::quoted;
 pub use redirection::{Redirection, RedirectionKind};
 pub use refusal::{Refusal, RefusalKind};
 

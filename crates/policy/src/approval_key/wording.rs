@@ -2,6 +2,7 @@
 
 use super::{ActKey, ActorKey, AnyPath, ApprovalKey, NeedKey};
 use crate::path_change::{EntryFacts, PathEntryKind};
+use crate::shell::quoted;
 use metier_diagnostic::visible;
 use std::fmt;
 
@@ -33,8 +34,8 @@ impl ApprovalKey {
             ActKey::Read { path } => format!("read {}", or_any(path)),
             ActKey::Script { file, argv: None, .. } => format!("run the script {}", or_any(file)),
             ActKey::Script { file, argv: Some(argv), .. } => {
-                let words: Vec<_> = argv.iter().map(|word| crate::shell::quote(word)).collect();
-                format!("run the script {} as `{}`", or_any(file), shown(&words.join(" ")))
+                let words = quoted(argv.iter().map(String::as_str));
+                format!("run the script {} as `{}`", or_any(file), shown(&words))
             }
             ActKey::Command { line } => format!("run {}", or_any(line)),
             ActKey::Inject { line } => format!("run {} from its text", or_any(line)),

@@ -7,7 +7,7 @@ use crate::aspect::{Aspect, Part, Run};
 use crate::file_glob::FileGlob;
 use crate::host::HostPattern;
 use crate::name_glob::{NameGlob, SkillPattern};
-use crate::shell::{self, quote};
+use crate::shell::{self, quoted};
 use metier_diagnostic::visible;
 use metier_skill::Tool;
 use std::collections::HashSet;
@@ -117,6 +117,5 @@ fn name(text: &str) -> Option<NameGlob> {
 /// The words of a command. With a glob among them there is no rule: what it becomes is not known before the command runs, and
 /// a pattern that ends before it would allow far more.
 fn of_command(command: &shell::Command) -> Option<CommandPattern> {
-    let text = command.words.iter().map(|word| quote(&word.text)).collect::<Vec<_>>().join(" ");
-    CommandPattern::parse(&text).ok().filter(|pattern| pattern.matches(command))
+    CommandPattern::parse(&quoted(command.argv())).ok().filter(|pattern| pattern.matches(command))
 }

@@ -19,3 +19,8 @@ pub fn quote(word: &str) -> Cow<'_, str> {
     }
     Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")))
 }
+
+/// Quoted words as a line.
+pub(crate) fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    words.into_iter().map(quote).collect::<Vec<_>>().join(" ")
+}
