@@ -117,12 +117,10 @@ impl<'a> Look<'a> {
 
     fn inside(self, wrapper: &Wrapper, name: &str, rest: &[Argument]) -> Touch {
         match wrapper.runs {
-            Runs::Words(operands) => {
-                self.after_options(wrapper, name, rest, operands, |read| self.words(wrapper, rest, read))
+            Runs::Words(operands) | Runs::Line(operands) | Runs::Shell(operands) => {
+                self.after_options(wrapper, name, rest, operands)
             }
-            Runs::Assigned => {
-                self.after_options(wrapper, name, rest, 0, |read| self.words(wrapper, rest, read))
-            }
+            Runs::Assigned => self.after_options(wrapper, name, rest, 0),
             Runs::Appended => {
                 let hole = read(wrapper.options, rest, 0, Style::Whole).given;
                 let hole = hole
@@ -131,14 +129,7 @@ impl<'a> Look<'a> {
                     .map(|given| given.value.text.clone());
                 let hole = hole.unwrap_or_else(|| "{}".to_owned());
                 let look = Look { hole: Some(&hole), is_open: true, ..self };
-                let rest = open(rest, &hole);
-                look.after_options(wrapper, name, &rest, 0, |read| look.words(wrapper, &rest, read))
-            }
-            Runs::Line(operands) => {
-                self.after_options(wrapper, name, rest, operands, |read| self.line(wrapper, rest, read))
-            }
-            Runs::Shell(operands) => {
-                self.after_options(wrapper, name, rest, operands, |read| self.starts_shell(rest, read))
+                look.after_options(wrapper, name, &open(rest, &hole), 0)
             }
             Runs::AnyAfter(words) => self.any_after(words, rest),
             Runs::Options => self.given(&read(wrapper.options, rest, 0, Style::Anywhere), rest),
@@ -159,19 +150,16 @@ impl<'a> Look<'a> {
 
     /// What the options of a wrapper run, and then what the words after them run. Where the program ends without a command, these
     /// words run nothing. Where the table does not describe an option, the command may begin at any word.
-    fn after_options(
-        self,
-        wrapper: &Wrapper,
-        name: &str,
-        rest: &[Argument],
-        operands: usize,
-        command: impl FnOnce(&Read) -> Touch,
-    ) -> Touch {
+    fn after_options(self, wrapper: &Wrapper, name: &str, rest: &[Argument], operands: usize) -> Touch {
         let read = read(wrapper.options, rest, operands, Style::Whole);
         self.given(&read, rest).or_else(|| match &read.unknown {
             _ if read.ends => Touch::No,
             Some(option) => self.anywhere(rest).or_else(|| not_described(name, option)),
-            None => command(&read),
+            None => match wrapper.runs {
+                Runs::Line(_) => self.line(wrapper, rest, &read),
+                Runs::Shell(_) => self.starts_shell(rest, &read),
+                _ => self.words(wrapper, rest, &read),
+            },
         })
     }
 
