@@ -157,11 +157,10 @@ impl HostPattern {
         self.covers(&Self::exact(host, port))
     }
 
-    /// Whether a deny rule with this pattern has anything to do with a host: as [`HostPattern::matches`], and `*` means
+    /// Whether a deny rule with this pattern has anything to do with a host: as [`HostPattern::matches`], and wildcards mean
     /// addresses too.
     pub fn touches(&self, host: &Host, port: u16) -> bool {
-        let is_port = self.port.is_none_or(|own| own == port);
-        self.matches(host, port) || (is_port && self.names == Names::Any)
+        self.meets(&Self::exact(host, port))
     }
 
     /// Whether every host that another pattern means is meant here, too.
@@ -379,8 +378,17 @@ mod tests {
 
     #[test]
     fn to_deny_every_host_denies_addresses_too() {
-        let any: HostPattern = "*".parse().unwrap();
-        assert!(any.touches(&Host::new("10.0.0.1").unwrap(), 80));
+        for (pattern, host, expect) in [
+            ("*", "10.0.0.1", true),
+            ("*:80", "10.0.0.1", true),
+            ("*:443", "10.0.0.1", false),
+            ("*.localhost", "app.localhost", true),
+            ("*.localhost", "localhost", false),
+        ] {
+            let pattern: HostPattern = pattern.parse().unwrap();
+            assert_eq!(pattern.touches(&Host::new(host).unwrap(), 80), expect, "{pattern} {host}");
+            assert!(!pattern.matches(&Host::new(host).unwrap(), 80), "{pattern} {host}");
+        }
     }
 
     #[test]
