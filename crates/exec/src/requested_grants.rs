@@ -9,16 +9,10 @@ use metier_secret::{Secret, SecretName};
 pub struct RequestedGrants {
     hosts: Vec<HostPattern>,
     writes: Vec<FileGlob>,
-    variables: Vec<Variable>,
+    /// Variables of the environment, with their values where there are any.
+    variables: Vec<(SecretName, Option<Secret>)>,
     /// Variables that are no secret, and that nobody has to be asked about.
     texts: Vec<(SecretName, String)>,
-}
-
-/// A variable of the environment, with its value where there is one.
-#[derive(Clone, Debug)]
-struct Variable {
-    name: SecretName,
-    value: Option<Secret>,
 }
 
 impl RequestedGrants {
@@ -39,9 +33,9 @@ impl RequestedGrants {
     /// Adds a variable. One that has no value is asked about all the same: the answer is for the skill, and the value may
     /// come later.
     pub fn variable(&mut self, name: SecretName, value: Option<Secret>) {
-        match self.variables.iter_mut().find(|variable| variable.name == name) {
-            Some(variable) => variable.value = value.or(variable.value.take()),
-            None => self.variables.push(Variable { name, value }),
+        match self.variables.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => *known = value.or(known.take()),
+            None => self.variables.push((name, value)),
         }
     }
 
@@ -94,7 +88,7 @@ impl RequestedGrants {
     pub fn retain(&mut self, keep: impl Fn(&Need) -> bool) {
         self.hosts.retain(|hosts| keep(&Need::Hosts(hosts.clone())));
         self.writes.retain(|glob| keep(&Need::WriteBelow(glob.clone())));
-        self.variables.retain(|variable| keep(&Need::Secret(variable.name.to_string())));
+        self.variables.retain(|(name, _)| keep(&Need::Secret(name.to_string())));
     }
 
     /// Whether nothing is wanted.
@@ -106,7 +100,7 @@ impl RequestedGrants {
     pub fn needs(&self) -> Vec<Need> {
         let hosts = self.hosts.iter().cloned().map(Need::Hosts);
         let writes = self.writes.iter().cloned().map(Need::WriteBelow);
-        let variables = self.variables.iter().map(|variable| Need::Secret(variable.name.to_string()));
+        let variables = self.variables.iter().map(|(name, _)| Need::Secret(name.to_string()));
         hosts.chain(writes).chain(variables).collect()
     }
 
@@ -122,12 +116,12 @@ impl RequestedGrants {
 
     /// The variables that have a value.
     pub fn secrets(&self) -> impl Iterator<Item = (&SecretName, &Secret)> {
-        self.variables.iter().filter_map(|variable| Some((&variable.name, variable.value.as_ref()?)))
+        self.variables.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)))
     }
 
     /// The variables that have none.
     pub fn missing(&self) -> impl Iterator<Item = &SecretName> {
-        self.variables.iter().filter(|variable| variable.value.is_none()).map(|variable| &variable.name)
+        self.variables.iter().filter(|(_, value)| value.is_none()).map(|(name, _)| name)
     }
 }
 
