@@ -141,10 +141,14 @@ impl<'a> Line<'a> {
 
 fn lines<'a>(message: &'a Message, out: &mut Vec<Line<'a>>) {
     match message {
-        Message::User(parts) => out.push(Line::new("user", Some(text(parts).unwrap_or(Text::Whole(""))))),
+        // The user's words, notes and activated skills are texts of their own.
+        Message::User(parts) => {
+            out.push(Line::new("user", Some(text(parts, "\n\n").unwrap_or(Text::Whole("")))));
+        }
         Message::Assistant(parts) => {
             let tool_calls: Vec<Call<'_>> = parts.iter().filter_map(call).collect();
-            let content = text(parts);
+            // The pieces of one answer.
+            let content = text(parts, "");
             // An answer of nothing is no message: several servers refuse one.
             if content.is_some() || !tool_calls.is_empty() {
                 // Thoughts are for the calls they led to; servers that know the field want it there and only there.
@@ -161,12 +165,12 @@ fn lines<'a>(message: &'a Message, out: &mut Vec<Line<'a>>) {
     }
 }
 
-fn text(parts: &[Part]) -> Option<Text<'_>> {
+fn text<'a>(parts: &'a [Part], between: &str) -> Option<Text<'a>> {
     let texts = parts.iter().filter_map(|part| match part {
         Part::Text(text) if !text.is_empty() => Some(&**text),
         _ => None,
     });
-    joined(texts, "")
+    joined(texts, between)
 }
 
 fn joined<'a>(texts: impl Iterator<Item = &'a str>, between: &str) -> Option<Text<'a>> {
