@@ -69,6 +69,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "metier-policy",
             "metier-sandbox",
             "metier-secret",
+            "metier-shell",
             "metier-skill",
         ],
     ),
